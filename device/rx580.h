@@ -1,7 +1,7 @@
 /* rx580.h - one RX 580 behind its enclosure: the driver's public calls.
- * Called only on the owner thread, except where a call says "any thread". Sizes and offsets in bytes; little endian.
- * Errors everywhere: -ENODEV card or bridge gone; -EIO link or card reported a failure; -ETIMEDOUT no answer in time
- * (state becomes hung); logged once where detected.
+ * Called only on the owner thread, except where a call says "any thread". Sizes and offsets in
+ * bytes; little endian. Errors everywhere: -ENODEV card or bridge gone; -EIO link or card reported
+ * a failure; -ETIMEDOUT no answer in time (state becomes hung); logged once where detected.
  */
 #ifndef RX580_H
 #define RX580_H
@@ -17,22 +17,25 @@ enum rx_state { RX_INIT, RX_READY, RX_HUNG, RX_GONE };
 
 struct rx_options {
 	const char *card; /* "auto", "usb[:VID:PID]", "virtual[,options]" */
-	/* @yield: called between bridge commands of long operations, where other jobs may use the card. May be NULL. */
+	/* @yield: called between bridge commands of long operations, where other jobs may use the
+	 * card. May be NULL. */
 	void (*yield)(void *ctx);
 	void *yield_ctx;
 };
 
-/* rx_open - find the enclosure, identify the bridge, bring the card up to two running queues. See rx580.c for the steps.
- * Return: 0; -ENOTSUP a backend this build does not have (message says so); the errors above.
+/* rx_open - find the enclosure, identify the bridge, bring the card up to two running queues. See
+ * rx580.c for the steps. Return: 0; -ENOTSUP a backend this build does not have (message says so);
+ * the errors above.
  */
 int rx_open(struct rx580 **out, const struct rx_options *opt);
 /* rx_close - stop queues, leave the card idle, free everything. NULL is fine. */
 void rx_close(struct rx580 *rx);
 
-/* What `status` and `bridge` show. Any thread: a copy kept under a lock, never touching the link. */
+/* What `status` and `bridge` show. Any thread: a copy kept under a lock, never touching the link.
+ */
 struct rx_info {
 	enum rx_state state;
-	char backend[16];	/* usb | virtual */
+	char backend[16];       /* usb | virtual */
 	char bridge_family[16]; /* rtl921x */
 	char bridge_firmware[32];
 	uint16_t usb_vid, usb_pid;
@@ -42,17 +45,18 @@ struct rx_info {
 	uint8_t pci_revision;
 	uint64_t vram_total, vram_window; /* bytes; window: what BAR0 shows */
 	uint64_t vram_used;
-	uint64_t fb_base;      /* MC address of VRAM offset 0 */
+	uint64_t fb_base; /* MC address of VRAM offset 0 */
 	unsigned compute_units;
-	bool queues_running;   /* VRAM above the window is reachable */
-	unsigned generation;   /* counts replugs and resets */
+	bool queues_running; /* VRAM above the window is reachable */
+	unsigned generation; /* counts replugs and resets */
 	/* probed abilities of the bridge, bridge.md 7 */
 	bool ability_alias_write, ability_mmio_wptr;
 	/* driver counters */
 	uint64_t commands, bytes_in, bytes_out, retries;
 	/* the enclosure's own, when it has them */
 	bool has_model;
-	uint64_t model_commands, model_bytes, model_tlps, model_ns, guest_errors, dispatches, instructions;
+	uint64_t model_commands, model_bytes, model_tlps, model_ns, guest_errors, dispatches,
+	        instructions;
 	/* queues: packets and dispatches outstanding are not known to the host; these are fences */
 	uint32_t service_submitted, service_completed;
 };
@@ -60,36 +64,42 @@ void rx_read_info(struct rx580 *rx, struct rx_info *out);
 /* rx_model_ns - modelled wire time so far (0 without a model). Owner thread; cheap. */
 uint64_t rx_model_ns(struct rx580 *rx);
 
-/* Raw device. rx_vram_*: any offset and length inside VRAM. Above the window the bytes move through staging on the service queue:
- * -ENODATA before queues run. rx_reg_*: @offset a multiple of 4 below 256 KiB: one MMIO access. -EINVAL otherwise. */
+/* Raw device. rx_vram_*: any offset and length inside VRAM. Above the window the bytes move through
+ * staging on the service queue: -ENODATA before queues run. rx_reg_*: @offset a multiple of 4 below
+ * 256 KiB: one MMIO access. -EINVAL otherwise. */
 int rx_vram_read(struct rx580 *rx, uint64_t offset, void *buf, size_t len);
 int rx_vram_write(struct rx580 *rx, uint64_t offset, const void *buf, size_t len);
-/* rx_vram_copy, rx_vram_fill - on the card, by the service queue; ranges must not overlap; multiples of 4. */
+/* rx_vram_copy, rx_vram_fill - on the card, by the service queue; ranges must not overlap;
+ * multiples of 4. */
 int rx_vram_copy(struct rx580 *rx, uint64_t dst, uint64_t src, uint64_t len);
 int rx_vram_fill(struct rx580 *rx, uint64_t dst, uint32_t value, uint64_t len);
 int rx_reg_read(struct rx580 *rx, uint32_t offset, uint32_t *value);
 int rx_reg_write(struct rx580 *rx, uint32_t offset, uint32_t value);
 /* rx_reg_hazard - whether a dump must not read this register (docs/registers.md); any thread. */
 bool rx_reg_hazard(uint32_t offset);
-/* rx_cfg_* - configuration space of the card's function 0. @size 1, 2 or 4, naturally aligned, offset below 4096. */
+/* rx_cfg_* - configuration space of the card's function 0. @size 1, 2 or 4, naturally aligned,
+ * offset below 4096. */
 int rx_cfg_read(struct rx580 *rx, unsigned offset, unsigned size, uint32_t *value);
 int rx_cfg_write(struct rx580 *rx, unsigned offset, unsigned size, uint32_t value);
 /* rx_bios - the VBIOS image read at start. Any thread; owned by @rx, constant for its life. */
 const uint8_t *rx_bios(struct rx580 *rx, size_t *len);
-/* rx_hdp_flush - host writes to VRAM become visible to the card. rx_hdp_invalidate - host reads see the card's writes. */
+/* rx_hdp_flush - host writes to VRAM become visible to the card. rx_hdp_invalidate - host reads see
+ * the card's writes. */
 int rx_hdp_flush(struct rx580 *rx);
 int rx_hdp_invalidate(struct rx580 *rx);
 /* rx_reset_soft - kill whatever runs on both queues and start them again; VRAM is kept. */
 int rx_reset_soft(struct rx580 *rx);
-/* rx_vram_write_raw / rx_vram_read_raw - inside the window only, one bulk run in ascending order, no HDP action:
- * the last byte lands last (slots). -EINVAL outside the window. */
+/* rx_vram_write_raw / rx_vram_read_raw - inside the window only, one bulk run in ascending order,
+ * no HDP action: the last byte lands last (slots). -EINVAL outside the window. */
 int rx_vram_write_raw(struct rx580 *rx, uint64_t offset, const void *buf, size_t len);
 int rx_vram_read_raw(struct rx580 *rx, uint64_t offset, void *buf, size_t len);
 
-/* VRAM allocation. Ranges are 256-byte aligned, zero filled on the card is the caller's business. */
+/* VRAM allocation. Ranges are 256-byte aligned, zero filled on the card is the caller's business.
+ */
 enum rx_place { RX_IN_WINDOW, RX_ANYWHERE /* above the window first when it is large */ };
 /* rx_alloc - @name is shown in `maps` and copied. Return: 0; -ENOSPC; -EINVAL size 0. */
-int rx_alloc(struct rx580 *rx, const char *name, uint64_t size, enum rx_place place, uint64_t *offset);
+int rx_alloc(
+        struct rx580 *rx, const char *name, uint64_t size, enum rx_place place, uint64_t *offset);
 void rx_free(struct rx580 *rx, uint64_t offset);
 struct rx_range {
 	uint64_t start, end;
@@ -97,17 +107,23 @@ struct rx_range {
 	char kind; /* 's' system, 'b' buffer, 'k' code, 'p' plan, 'c' checkpoint */
 	char name[80];
 };
-/* rx_maps - copy up to @max ranges in address order. Any thread. Return: number of ranges there are. */
+/* rx_maps - copy up to @max ranges in address order. Any thread. Return: number of ranges there
+ * are. */
 size_t rx_maps(struct rx580 *rx, struct rx_range *out, size_t max);
 
-/* Named buffers (buffers/NAME). Bytes are zero when created or grown. Names: 1..64 of [A-Za-z0-9._-], not starting with '.'. */
-int rx_buffer_create(struct rx580 *rx, const char *name, struct rx_buffer **out); /* size 0; -EEXIST, -EINVAL name */
-struct rx_buffer *rx_buffer_find(struct rx580 *rx, const char *name);		   /* NULL when absent */
-int rx_buffer_resize(struct rx580 *rx, struct rx_buffer *b, uint64_t size); /* -EBUSY pinned and size differs; -ENOSPC; keeps bytes */
-int rx_buffer_rename(struct rx580 *rx, struct rx_buffer *b, const char *name); /* replaces an unpinned target; -EBUSY */
-int rx_buffer_remove(struct rx580 *rx, struct rx_buffer *b);		       /* -EBUSY pinned */
+/* Named buffers (buffers/NAME). Bytes are zero when created or grown. Names: 1..64 of
+ * [A-Za-z0-9._-], not starting with '.'. */
+int rx_buffer_create(struct rx580 *rx, const char *name,
+        struct rx_buffer **out); /* size 0; -EEXIST, -EINVAL name */
+struct rx_buffer *rx_buffer_find(struct rx580 *rx, const char *name); /* NULL when absent */
+int rx_buffer_resize(struct rx580 *rx, struct rx_buffer *b,
+        uint64_t size); /* -EBUSY pinned and size differs; -ENOSPC; keeps bytes */
+int rx_buffer_rename(struct rx580 *rx, struct rx_buffer *b,
+        const char *name); /* replaces an unpinned target; -EBUSY */
+int rx_buffer_remove(struct rx580 *rx, struct rx_buffer *b); /* -EBUSY pinned */
 uint64_t rx_buffer_size(const struct rx_buffer *b);
-uint64_t rx_buffer_offset(const struct rx_buffer *b); /* VRAM offset; may change on resize while unpinned */
+uint64_t rx_buffer_offset(
+        const struct rx_buffer *b); /* VRAM offset; may change on resize while unpinned */
 const char *rx_buffer_name(const struct rx_buffer *b);
 unsigned rx_buffer_pins(const struct rx_buffer *b);
 void rx_buffer_pin(struct rx_buffer *b);
@@ -115,21 +131,23 @@ void rx_buffer_unpin(struct rx_buffer *b);
 /* rx_buffer_next - iterate: NULL gives the first, in name order. */
 struct rx_buffer *rx_buffer_next(struct rx580 *rx, const struct rx_buffer *after);
 
-/* Queues. Two compute queues on two pipes of MEC1 (resident-plans.md 8): the service queue is used inside the calls above. */
-/* rx_service_submit - run @ndw packet dwords on the service queue and wait for their fence (deadline in ms). A hang is
- * -ETIMEDOUT after the queue was recovered. The packets are copied. */
+/* Queues. Two compute queues on two pipes of MEC1 (resident-plans.md 8): the service queue is used
+ * inside the calls above. */
+/* rx_service_submit - run @ndw packet dwords on the service queue and wait for their fence
+ * (deadline in ms). A hang is -ETIMEDOUT after the queue was recovered. The packets are copied. */
 int rx_service_submit(struct rx580 *rx, const uint32_t *packets, size_t ndw, unsigned timeout_ms);
 /* Plan queue: stopped until somebody starts it on a ring of his own. */
 struct rx_plan_queue_state {
 	bool active;
 	uint32_t rptr, wptr; /* dwords */
-	uint32_t error;	     /* CP_HQD_ERROR: not 0 when the queue stopped on a fault */
+	uint32_t error;      /* CP_HQD_ERROR: not 0 when the queue stopped on a fault */
 };
-/* rx_plan_queue_start - (re)activate on ring at VRAM offset @ring of 1 << @log2_dw dwords with WPTR preset (G2). The
- * ring is flushed to the card by the call. -EBUSY still active. */
+/* rx_plan_queue_start - (re)activate on ring at VRAM offset @ring of 1 << @log2_dw dwords with WPTR
+ * preset (G2). The ring is flushed to the card by the call. -EBUSY still active. */
 int rx_plan_queue_start(struct rx580 *rx, uint64_t ring, unsigned log2_dw, uint32_t wptr);
 int rx_plan_queue_read(struct rx580 *rx, struct rx_plan_queue_state *out);
-/* rx_plan_queue_stop - dequeue; @kill ends running waves (hung kernel). Waits at most 1 s for a drain, then kills. */
+/* rx_plan_queue_stop - dequeue; @kill ends running waves (hung kernel). Waits at most 1 s for a
+ * drain, then kills. */
 int rx_plan_queue_stop(struct rx580 *rx, bool kill);
 
 #endif
