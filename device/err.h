@@ -10,7 +10,8 @@
 
 #include "device/log.h"
 
-/* rx_fail - log one error line and return the code: return rx_fail("smu", -ETIMEDOUT, "...", ...); */
+/* rx_fail - log one error line and return the code: return rx_fail("smu", -ETIMEDOUT, "...", ...);
+ */
 #define rx_fail(module, code, ...) (rx_log(LOG_ERROR, module, __VA_ARGS__), (code))
 
 static inline void rx_cleanup_free(void *p)

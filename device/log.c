@@ -54,7 +54,7 @@ void rx_log(enum log_level level, const char *module, const char *fmt, ...)
 		return;
 	}
 	int n = snprintf(line, sizeof(line), "%s: %s%s", module,
-		level == LOG_ERROR ? "error: " : (level == LOG_WARN ? "warning: " : ""), "");
+	        level == LOG_ERROR ? "error: " : (level == LOG_WARN ? "warning: " : ""), "");
 	va_start(ap, fmt);
 	int m = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
 	va_end(ap);
@@ -108,7 +108,8 @@ void rx_log_set_stderr(bool on)
 	pthread_mutex_unlock(&lock);
 }
 
-void rx_log_set_sink(void (*fn)(void *ctx, enum log_level level, const char *line, int len), void *ctx)
+void rx_log_set_sink(
+        void (*fn)(void *ctx, enum log_level level, const char *line, int len), void *ctx)
 {
 	pthread_mutex_lock(&lock);
 	sink = fn;

@@ -1,4 +1,5 @@
-/* undo.h - a stack of callbacks that takes back hardware steps in reverse order (architecture.md, resource discipline). */
+/* undo.h - a stack of callbacks that takes back hardware steps in reverse order (architecture.md,
+ * resource discipline). */
 #ifndef RX_UNDO_H
 #define RX_UNDO_H
 
@@ -10,7 +11,8 @@ struct undo {
 	int count;
 };
 
-/* undo_push - register @fn to be called by undo_run. Running out of room is a programming error (assert). */
+/* undo_push - register @fn to be called by undo_run. Running out of room is a programming error
+ * (assert). */
 void undo_push(struct undo *u, void (*fn)(void *ctx), void *ctx);
 
 /* undo_run - call all registered callbacks, newest first, and empty the stack. */

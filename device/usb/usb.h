@@ -1,5 +1,5 @@
-/* usb.h - a pair of bulk pipes to one mass-storage interface. Implementations: virtual.c now; libusb.c and usbip.c later.
- * Called only on the owner thread.
+/* usb.h - a pair of bulk pipes to one mass-storage interface. Implementations: virtual.c now;
+ * libusb.c and usbip.c later. Called only on the owner thread.
  */
 #ifndef RX_USB_H
 #define RX_USB_H
@@ -10,7 +10,8 @@
 
 struct usb_pipe;
 
-/* What the far side counts about itself; only a virtual enclosure knows (has_model false otherwise). */
+/* What the far side counts about itself; only a virtual enclosure knows (has_model false
+ * otherwise). */
 struct usb_link_stats {
 	bool has_model;
 	uint64_t commands, bytes, tlps, model_ns, guest_errors, dispatches, instructions;
@@ -22,7 +23,8 @@ struct usb_identity {
 };
 
 struct usb_pipe_ops {
-	/* Return: bytes moved (short is possible on IN); -EPIPE halted; -ETIMEDOUT; -ENODEV; -EIO. */
+	/* Return: bytes moved (short is possible on IN); -EPIPE halted; -ETIMEDOUT; -ENODEV; -EIO.
+	 */
 	int (*bulk_out)(struct usb_pipe *p, const void *data, size_t len, unsigned timeout_ms);
 	int (*bulk_in)(struct usb_pipe *p, void *data, size_t len, unsigned timeout_ms);
 	int (*clear_halt_out)(struct usb_pipe *p);
@@ -39,8 +41,8 @@ struct usb_pipe { /* first member of every implementation */
 };
 
 /* usb_virtual_open - a new virtual enclosure with a virtual card in it.
- * @options: what followed "virtual," on the command line, comma separated ("realtime", "threads=N"), or NULL.
- * Return: 0; -EINVAL unknown option (logged); -ENOMEM.
+ * @options: what followed "virtual," on the command line, comma separated ("realtime",
+ * "threads=N"), or NULL. Return: 0; -EINVAL unknown option (logged); -ENOMEM.
  */
 int usb_virtual_open(struct usb_pipe **out, const char *options);
 

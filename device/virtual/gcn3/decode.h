@@ -1,7 +1,8 @@
 /* decode.h - gfx803 (GCN3) machine code to struct gcn3_insn.
  * Source of truth: AMD "GCN3 ISA" manual for semantics, LLVM's gfx803 disassembler for encodings.
- * decode.def has one line per native encoding: X(FORMAT, native opcode, mnemonic without _e32/_e64).
- * An operation has one enum gcn3_op whatever its encoding: VOP1/VOP2/VOPC in VOP3 form share the op of the short form.
+ * decode.def has one line per native encoding: X(FORMAT, native opcode, mnemonic without
+ * _e32/_e64). An operation has one enum gcn3_op whatever its encoding: VOP1/VOP2/VOPC in VOP3 form
+ * share the op of the short form.
  */
 #ifndef GCN3_DECODE_H
 #define GCN3_DECODE_H
@@ -11,35 +12,50 @@
 #include <stdint.h>
 
 enum gcn3_format {
-	GCN3_SOP2, GCN3_SOPK, GCN3_SOP1, GCN3_SOPC, GCN3_SOPP, GCN3_SMEM, GCN3_VOP2, GCN3_VOP1, GCN3_VOPC, GCN3_VOP3,
-	GCN3_VINTRP, GCN3_DS, GCN3_FLAT, GCN3_MUBUF, GCN3_MTBUF,
+	GCN3_SOP2,
+	GCN3_SOPK,
+	GCN3_SOP1,
+	GCN3_SOPC,
+	GCN3_SOPP,
+	GCN3_SMEM,
+	GCN3_VOP2,
+	GCN3_VOP1,
+	GCN3_VOPC,
+	GCN3_VOP3,
+	GCN3_VINTRP,
+	GCN3_DS,
+	GCN3_FLAT,
+	GCN3_MUBUF,
+	GCN3_MTBUF,
 };
 
-/* enum gcn3_op: GCN3_ followed by the upper-case mnemonic, e.g. GCN3_S_ADD_U32, GCN3_V_MAC_F32, GCN3_BUFFER_LOAD_DWORD. */
+/* enum gcn3_op: GCN3_ followed by the upper-case mnemonic, e.g. GCN3_S_ADD_U32, GCN3_V_MAC_F32,
+ * GCN3_BUFFER_LOAD_DWORD. */
 #include "device/virtual/gcn3/opcodes.h"
 
-/* Operand codes as in the ISA manual: 0..101 SGPR, 102/103 FLAT_SCRATCH, 104/105 XNACK_MASK, 106/107 VCC,
- * 108..111 TBA/TMA, 112..123 TTMP, 124 M0, 126/127 EXEC, 128..192 integers 0..64, 193..208 -1..-16, 240..248 floats,
- * 251 VCCZ, 252 EXECZ, 253 SCC, 255 literal, 256..511 VGPR. */
+/* Operand codes as in the ISA manual: 0..101 SGPR, 102/103 FLAT_SCRATCH, 104/105 XNACK_MASK,
+ * 106/107 VCC, 108..111 TBA/TMA, 112..123 TTMP, 124 M0, 126/127 EXEC, 128..192 integers 0..64,
+ * 193..208 -1..-16, 240..248 floats, 251 VCCZ, 252 EXECZ, 253 SCC, 255 literal, 256..511 VGPR. */
 #define GCN3_OPERAND_VCC     106
-#define GCN3_OPERAND_M0	     124
+#define GCN3_OPERAND_M0      124
 #define GCN3_OPERAND_EXEC    126
 #define GCN3_OPERAND_LITERAL 255
 #define GCN3_OPERAND_VGPR    256
 #define GCN3_OPERAND_NONE    0xffff
 
 struct gcn3_insn {
-	uint16_t op;	 /* enum gcn3_op */
-	uint8_t format;	 /* enum gcn3_format of the encoding found */
-	uint8_t size;	 /* bytes: 4 or 8 */
-	uint16_t dst;	 /* operand code of the first destination */
-	uint16_t sdst;	 /* second destination: VOP3b carry/scale, VOPC result (VCC or SGPR pair) */
+	uint16_t op;     /* enum gcn3_op */
+	uint8_t format;  /* enum gcn3_format of the encoding found */
+	uint8_t size;    /* bytes: 4 or 8 */
+	uint16_t dst;    /* operand code of the first destination */
+	uint16_t sdst;   /* second destination: VOP3b carry/scale, VOPC result (VCC or SGPR pair) */
 	uint16_t src[3]; /* operand codes, GCN3_OPERAND_NONE when absent; VOP2 carry-in is src[2] */
 	uint32_t literal;
-	int32_t imm; /* SOPK/SOPP simm16 sign extended; SMEM/DS/MUBUF offset (unsigned); DS offset0 | offset1 << 8 for *2 ops */
+	int32_t imm; /* SOPK/SOPP simm16 sign extended; SMEM/DS/MUBUF offset (unsigned); DS offset0
+	                | offset1 << 8 for *2 ops */
 	/* vector modifiers */
 	uint8_t neg, abs; /* bit i: source i */
-	uint8_t omod;	  /* 0 none, 1 *2, 2 *4, 3 /2 */
+	uint8_t omod;     /* 0 none, 1 *2, 2 *4, 3 /2 */
 	bool clamp;
 	bool sdwa, dpp;
 	uint8_t dst_sel, dst_unused, src_sel[2], sext; /* SDWA; sext bit i: source i */
@@ -48,8 +64,9 @@ struct gcn3_insn {
 	bool bound_ctrl;
 	/* memory */
 	uint16_t vaddr, vdata, vdata1; /* VGPR operand codes; SMEM uses dst */
-	uint16_t sbase;		       /* SMEM: first SGPR of base; MUBUF/MTBUF: first SGPR of the resource */
-	uint16_t soffset;	       /* operand code: MUBUF soffset; SMEM offset register or NONE when imm is used */
+	uint16_t sbase;   /* SMEM: first SGPR of base; MUBUF/MTBUF: first SGPR of the resource */
+	uint16_t soffset; /* operand code: MUBUF soffset; SMEM offset register or NONE when imm is
+	                     used */
 	bool offen, idxen, glc, slc, tfe, lds, gds;
 	uint8_t dfmt, nfmt; /* MTBUF */
 };
@@ -63,8 +80,10 @@ int gcn3_decode(const uint8_t *code, size_t avail, struct gcn3_insn *out);
 /* gcn3_op_name - mnemonic without encoding suffix; never NULL. */
 const char *gcn3_op_name(unsigned op);
 
-/* gcn3_disassemble - text as llvm-objdump-19 -d --mcpu=gfx803 prints it (mnemonic and operands, one space between them).
- * @pc: byte address, for branch targets (printed as LLVM prints the raw simm16). Return: length as snprintf.
+/* gcn3_disassemble - text as llvm-objdump-19 -d --mcpu=gfx803 prints it (mnemonic and operands, one
+ * space between them).
+ * @pc: byte address, for branch targets (printed as LLVM prints the raw simm16). Return: length as
+ * snprintf.
  */
 int gcn3_disassemble(const struct gcn3_insn *insn, char *buf, size_t size);
 

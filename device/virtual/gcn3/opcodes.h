@@ -1,4 +1,5 @@
-/* opcodes.h - enum gcn3_op: one value per operation, whatever its encoding. Included through decode.h. */
+/* opcodes.h - enum gcn3_op: one value per operation, whatever its encoding. Included through
+ * decode.h. */
 #ifndef GCN3_OPCODES_H
 #define GCN3_OPCODES_H
 
