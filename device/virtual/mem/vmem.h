@@ -52,6 +52,9 @@ void vmem_l2_writeback(struct vmem *m);
 /* vmem_l2_invalidate - drop all pages; dirty bytes not written back are lost (count returned, for
  * guest errors). */
 uint64_t vmem_l2_invalidate(struct vmem *m);
+/* vmem_l2_flush - write back and drop all pages as one step: a store of another thread is either in
+ * DRAM or still in L2, never lost in between (TC_ACTION with TC_WB_ACTION, resident-plans.md 5). */
+void vmem_l2_flush(struct vmem *m);
 
 /* Atomics execute in L2 and return the old value. @off aligned to the operand. @op as MUBUF/FLAT
  * atomic opcode order. */
