@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/compile/kernels.h"
+#include "device/plan/kernels.h"
 #include "device/rx580.h"
 
 #define PLAN_SLOTS       16

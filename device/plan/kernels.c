@@ -1,0 +1,190 @@
+/* kernels.c - see kernels.h. */
+#include "device/plan/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/err.h"
+
+struct rx_module {
+	struct rx_module *next;
+	struct rx_kernels *owner;
+	char name[65];
+	void *elf;
+	size_t elf_len;
+	struct code_object *code;
+	unsigned pins;
+	bool resident;
+	uint64_t base; /* VRAM offset of the image while resident */
+};
+
+struct rx_kernels {
+	struct rx580 *rx;
+	struct rx_module *modules;
+};
+
+int rx_kernels_new(struct rx_kernels **out, struct rx580 *rx)
+{
+	struct rx_kernels *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return -ENOMEM;
+	k->rx = rx;
+	*out = k;
+	return 0;
+}
+
+static void drop_code(struct rx_module *m)
+{
+	if (m->resident)
+		rx_free(m->owner->rx, m->base);
+	m->resident = false;
+	code_object_free(m->code);
+	free(m->elf);
+	m->code = NULL;
+	m->elf = NULL;
+}
+
+void rx_kernels_free(struct rx_kernels *k)
+{
+	if (!k)
+		return;
+	while (k->modules) {
+		struct rx_module *m = k->modules;
+		k->modules = m->next;
+		drop_code(m);
+		free(m);
+	}
+	free(k);
+}
+
+struct rx_module *rx_module_find(struct rx_kernels *k, const char *name)
+{
+	for (struct rx_module *m = k->modules; m; m = m->next)
+		if (!strcmp(m->name, name))
+			return m;
+	return NULL;
+}
+
+static struct rx_module *find_or_add(struct rx_kernels *k, const char *name)
+{
+	struct rx_module *m = rx_module_find(k, name);
+
+	if (m)
+		return m;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return NULL;
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	m->owner = k;
+	m->next = k->modules;
+	k->modules = m;
+	return m;
+}
+
+int rx_module_put(struct rx_kernels *k, const char *name, const void *elf, size_t len, char *why,
+        size_t why_size)
+{
+	struct rx_module *m = rx_module_find(k, name);
+	struct code_object *code;
+
+	if (strlen(name) >= sizeof(m->name))
+		return -EINVAL;
+	if (m && m->pins)
+		return rx_fail("kernels", -EBUSY,
+		        "%s is used by a loaded plan; remove the plan first", name);
+	int err = code_object_parse(elf, len, &code, why, why_size);
+	if (err)
+		return err;
+	void *copy = malloc(len);
+	m = copy ? find_or_add(k, name) : NULL;
+	if (!m) {
+		free(copy);
+		code_object_free(code);
+		return -ENOMEM;
+	}
+	drop_code(m);
+	memcpy(copy, elf, len);
+	m->elf = copy;
+	m->elf_len = len;
+	m->code = code;
+	return 0;
+}
+
+int rx_module_remove(struct rx_kernels *k, const char *name)
+{
+	struct rx_module **link = &k->modules;
+
+	while (*link && strcmp((*link)->name, name))
+		link = &(*link)->next;
+	struct rx_module *m = *link;
+	if (!m)
+		return -ENOENT;
+	if (m->pins)
+		return rx_fail("kernels", -EBUSY,
+		        "%s is used by a loaded plan; remove the plan first", name);
+	*link = m->next;
+	drop_code(m);
+	free(m);
+	return 0;
+}
+
+const struct code_object *rx_module_code(const struct rx_module *m)
+{
+	return m->code;
+}
+
+const void *rx_module_elf(const struct rx_module *m, size_t *len)
+{
+	*len = m->elf_len;
+	return m->elf;
+}
+
+bool rx_module_pinned(const struct rx_module *m)
+{
+	return m->pins > 0;
+}
+
+static int upload(struct rx_module *m)
+{
+	struct rx580 *rx = m->owner->rx;
+	struct rx_info info;
+	char tag[80];
+
+	snprintf(tag, sizeof(tag), "kernels/%s.co", m->name);
+	int err = rx_alloc(rx, tag, m->code->image_size, RX_IN_WINDOW, &m->base);
+	if (err)
+		return err;
+	RX_CLEANUP(free) uint8_t *image = malloc(m->code->image_size);
+	if (image) {
+		rx_read_info(rx, &info);
+		memcpy(image, m->code->image, m->code->image_size);
+		code_object_relocate(m->code, info.fb_base + m->base, image);
+		err = rx_vram_write(rx, m->base, image, m->code->image_size);
+	} else {
+		err = -ENOMEM;
+	}
+	if (!err)
+		err = rx_hdp_flush(rx);
+	if (err)
+		rx_free(rx, m->base);
+	m->resident = !err;
+	return err;
+}
+
+int rx_module_pin(struct rx_module *m, uint64_t *base)
+{
+	int err = m->resident ? 0 : upload(m);
+
+	if (err)
+		return err;
+	m->pins++;
+	*base = m->base;
+	return 0;
+}
+
+void rx_module_unpin(struct rx_module *m)
+{
+	m->pins--;
+}
