@@ -4,7 +4,7 @@
 #ifndef RX_STEP_H
 #define RX_STEP_H
 
-#ifdef __OPENCL_VERSION__
+#ifdef __OPENCL_C_VERSION__
 #define RX_U32 uint
 #define RX_U64 ulong
 #else

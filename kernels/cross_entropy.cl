@@ -1,0 +1,50 @@
+/* cross_entropy.cl - softmax cross-entropy of one row of logits a group; in training the logits become their gradient. */
+#include "gpu.h"
+
+/* lse (base 2) of the row, and its loss stored. Lane l owns columns l, l + 256, ... in every pass. */
+inline float row_loss(rsrc_t row, uint target, uint v, global float *loss, local float *scratch)
+{
+	float top = -INFINITY, sum = 0;
+	for (uint at = lane_id() * 4; at < v * 4; at += 1024) {
+		float x = load1(row, at, 0);
+		top = max_f(top, x);
+	}
+	top = group_max256(top, scratch) * LOG2E;
+	for (uint at = lane_id() * 4; at < v * 4; at += 1024)
+		sum += exp2_hw(load1(row, at, 0) * LOG2E - top);
+	const float lse = top + log2_hw(group_sum256(sum, scratch + 4));
+	if (lane_id() == 0)
+		*loss = target < v ? lse * LN2 - load1(row, target * 4, 0) : NOT_A_NUMBER;
+	return lse;
+}
+
+/* target of row b*T + t: id b*(T+1) + t + 1 */
+inline uint target_of(global const struct rx_step *step, uint row, uint rows, uint t)
+{
+	rsrc_t ids = resource(as_constant(struct rx_step, step)->ids, (rows + rows / t) * 2);
+	return uniform(load_u16(ids, id_offset(row, t) + 2));
+}
+
+GROUP(256)
+kernel void cross_entropy_loss(global const struct rx_step *step, global const float *logits, global float *loss, uint rows, uint t,
+	uint v)
+{
+	local float scratch[8];
+	const uint row = group_x();
+	row_loss(resource(logits + row * v, v * 4), target_of(step, row, rows, t), v, loss + row, scratch);
+}
+
+GROUP(256)
+kernel void cross_entropy_train(global const struct rx_step *step, global float *logits, global float *loss, uint rows, uint t,
+	uint v, float scale)
+{
+	local float scratch[8];
+	const uint row = group_x(), target = target_of(step, row, rows, t);
+	const rsrc_t r = resource(logits + row * v, v * 4);
+	const float lse = row_loss(r, target, v, loss + row, scratch);
+	group_barrier(); /* the target's logit is read before it is replaced */
+	for (uint at = lane_id() * 4; at < v * 4; at += 1024) {
+		float p = exp2_hw(load1(r, at, 0) * LOG2E - lse);
+		store1((at == target * 4 ? p - 1.0f : p) * scale, r, at, 0);
+	}
+}
