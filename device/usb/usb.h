@@ -46,4 +46,9 @@ struct usb_pipe { /* first member of every implementation */
  */
 int usb_virtual_open(struct usb_pipe **out, const char *options);
 
+/* usb_find_bridge - whether a known USB-NVMe bridge (bridge.md 1.1) is plugged into this machine,
+ * from sysfs. Return: true with the ids of the first one found.
+ */
+bool usb_find_bridge(uint16_t *vid, uint16_t *pid);
+
 #endif

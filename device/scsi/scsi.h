@@ -1,0 +1,53 @@
+/* scsi.h - one SCSI command: CDB, data, sense. bot.c carries it over a pair of bulk pipes
+ * (bridge.md 1.3); a second carrier (Linux SG_IO, bridge.md 1.6) has its place beside it. Called
+ * only on the owner thread.
+ */
+#ifndef RX_SCSI_H
+#define RX_SCSI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/usb/usb.h"
+
+struct scsi;
+
+enum scsi_dir { SCSI_NONE, SCSI_IN, SCSI_OUT };
+
+/* Why a device refused a command; key 0 when it did not refuse. SPC-4 fixed format: bridge.md 1.3
+ * step 5. */
+struct scsi_sense {
+	uint8_t key, asc, ascq;
+};
+
+struct scsi_counters {
+	uint64_t commands, bytes_in, bytes_out;
+	uint64_t recoveries; /* class resets */
+	unsigned resets;     /* USB port resets: the device has lost its state */
+};
+
+/* scsi_bot_new - Bulk-Only Transport over @pipe. Takes ownership of @pipe only when it succeeds. */
+int scsi_bot_new(struct scsi **out, struct usb_pipe *pipe);
+void scsi_free(struct scsi *s); /* NULL is fine */
+
+/* scsi_exec - run one command and wait for its status.
+ * @cdb: 1..16 bytes; @len must be what the CDB implies (bridge.md 1.4)
+ * @sense: filled when the device refused; may be NULL
+ *
+ * Nothing is repeated in here: whether a command may run twice only the caller knows. After a
+ * transport failure the pipe has been recovered (class reset, then once a port reset: see
+ * scsi_counters.resets).
+ *
+ * Return: bytes moved; -EIO refused (sense->key != 0, not logged) or transport failure (logged);
+ * -ETIMEDOUT no answer in @timeout_ms (logged); -ENODEV unplugged, or hung beyond recovery
+ * (logged).
+ */
+int scsi_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir dir, void *buf,
+        size_t len, unsigned timeout_ms, struct scsi_sense *sense);
+
+void scsi_read_counters(const struct scsi *s, struct scsi_counters *out);
+/* scsi_pipe - for identity and link statistics; stays owned by @s. */
+struct usb_pipe *scsi_pipe(struct scsi *s);
+
+#endif
