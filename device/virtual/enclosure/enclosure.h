@@ -18,33 +18,66 @@ struct venc_options {
 	/* defects and dialects, bridge.md 5.3; defaults (0) are what 1.32.87 does */
 	bool stray_store_hangs; /* a dword E3/33, E3/34 store to an unmapped CPU address hangs the
 	                           bridge */
+	bool null_handle_hangs; /* B3, B4, 33, 34 in state FF hang the bridge instead of 5/20
+	                           (bridge.md 5.3) */
+	bool usb_reset_relocks; /* a port reset forgets the E3 unlock (bridge.md 2.7: unknown) */
 	bool start_unpowered;   /* no card behind the bridge: BB says FF */
 	void (*log)(void *ctx, bool guest_error, const char *line);
 	void *log_ctx;
 };
 
+/* venc_new - power the enclosure up with its card, enumerated. @opt is copied. Return: 0; -ENOMEM;
+ * what the card's start-up says. */
 int venc_new(struct venc **out, const struct venc_options *opt);
 void venc_free(struct venc *e);
 
 /* Bulk transfers. Return: bytes moved; -EPIPE endpoint halted; -ETIMEDOUT the device does not
- * answer (hung bridge, or IN with nothing to send); -ENODEV unplugged. */
+ * answer (hung bridge, IN with nothing to send, OUT while it still has to send); -EOVERFLOW it sent
+ * a packet longer than the room left in @data; -ENODEV unplugged. */
 int venc_bulk_out(struct venc *e, const void *data, size_t len);
 int venc_bulk_in(struct venc *e, void *data, size_t len);
 
-/* venc_control - one control transfer on endpoint 0. Return: data bytes; -EPIPE request refused;
- * -ENODEV. */
+/* venc_control - one control transfer on endpoint 0. @data is written if bit 7 of @request_type is
+ * set. Return: data bytes; -EPIPE request refused; -ETIMEDOUT hung bridge; -ENODEV. */
 int venc_control(struct venc *e, uint8_t request_type, uint8_t request, uint16_t value,
         uint16_t index, void *data, uint16_t len);
 /* venc_port_reset - USB bus reset: endpoints and BOT state cleared, the lock of bridge.md 2.7 kept.
- */
+ * A hung bridge restarts with it as if power had been cycled. */
 void venc_port_reset(struct venc *e);
 /* venc_unplug - surprise removal: everything answers -ENODEV from now on. */
 void venc_unplug(struct venc *e);
 
+/* venc_power_cycle - the bridge's CPU restarts: E3 locked, PERST# for the card, enumeration anew,
+ * BARs reassigned. Counters go on. An unplugged enclosure is plugged in again. */
+void venc_power_cycle(struct venc *e);
+
+/* Faults to inject (bridge.md 5.5). The BOT ones hit the next @count commands. */
+enum venc_fault {
+	VENC_FAULT_DATA_STALL,  /* the data endpoint stalls, CSW status 1 */
+	VENC_FAULT_CSW_STALL,   /* bulk IN stalls once before the CSW */
+	VENC_FAULT_CSW_TAG,     /* CSW with another tag */
+	VENC_FAULT_CSW_SHORT,   /* CSW of 12 bytes */
+	VENC_FAULT_PHASE_ERROR, /* CSW status 2 */
+	VENC_FAULT_TIMEOUT,     /* executed, but no answer until a class or port reset */
+	VENC_FAULT_ENGINE_SLOW, /* the next @count polls of the raw engine's busy or start bit read
+	                           1 */
+	VENC_FAULT_CRS,         /* the next @count reads of the card's VID complete with CRS */
+	VENC_FAULT_GPU_HANG,    /* while nonzero memory reads end in a completion timeout,
+	                           configuration works */
+	VENC_FAULT_LINK_DOWN,   /* while nonzero the PCIe link is down: BB says FF */
+	VENC_FAULT_COUNT
+};
+
+/* venc_inject - arm a fault; @count 0 disarms it. */
+void venc_inject(struct venc *e, enum venc_fault fault, unsigned count);
+
 /* Counted from the CBWs and TLPs that arrive; modelled time per architecture.md, "The link is the
  * scarcest resource". */
 struct venc_stats {
-	uint64_t commands, bytes, tlps;
+	uint64_t commands; /* valid CBWs */
+	uint64_t bytes;    /* data phase plus 44 a command: its CBW (31) and CSW (13) */
+	uint64_t tlps; /* requests on the card's link caused by commands; power-up enumeration is
+	                  not counted */
 	uint64_t model_ns;     /* 250 us a command + 5 us a TLP + 27 ns a byte */
 	uint64_t guest_errors; /* the enclosure's own plus the card's */
 	uint64_t dispatches, instructions;

@@ -1,0 +1,15 @@
+/* usb_descriptors.h - descriptors of the enclosure at high speed (bridge.md 1.1, 1.2). */
+#ifndef VENC_USB_DESCRIPTORS_H
+#define VENC_USB_DESCRIPTORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define USB_EP_BULK_IN  0x81 /* bridge.md 1.2 */
+#define USB_EP_BULK_OUT 0x02 /* bridge.md 1.2 */
+
+/* usb_descriptor - @type, @index as in wValue of GET_DESCRIPTOR. Return: bytes at *@out (static); 0
+ * no such descriptor. */
+size_t usb_descriptor(uint8_t type, uint8_t index, const uint8_t **out);
+
+#endif

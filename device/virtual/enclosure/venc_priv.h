@@ -1,0 +1,155 @@
+/* venc_priv.h - what the files of the virtual enclosure share. usb_device.c owns the object; each
+ * other file one part of it: bot_target.c -> scsi_baseline.c | rtl921x_target.c -> rtl921x_memory.c
+ * -> rtl921x_engine.c -> root_port.c -> the card.
+ */
+#ifndef VENC_PRIV_H
+#define VENC_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/virtual/card/card.h"
+#include "device/virtual/enclosure/enclosure.h"
+
+#define HS_PACKET        512    /* bridge.md 1.2: bulk packet at high speed */
+#define RTL_MAX_TRANSFER 0x1000 /* bridge.md 2.6: limit in the no-disk state */
+
+enum { EP_IN, EP_OUT }; /* indices into halted[]: endpoints 0x81 and 0x02 of bridge.md 1.2 */
+
+enum bot_state { BOT_IDLE, BOT_DATA_OUT, BOT_DATA_IN, BOT_CSW, BOT_MUTE };
+
+/* Bulk-Only Transport as the device sees it: one command at a time. */
+struct bot {
+	enum bot_state state;
+	bool broken; /* after an invalid CBW: CLEAR_FEATURE does not help before a class reset */
+	uint32_t tag, host_len, moved;
+	uint8_t status;
+};
+
+struct sense {
+	uint8_t key, asc, ascq;
+};
+
+enum scsi_result {
+	SCSI_GOOD,
+	SCSI_CHECK, /* task->sense says why */
+	SCSI_HUNG,  /* the bridge's CPU has faulted: no answer any more */
+};
+
+/* One SCSI command from CDB to data. */
+struct scsi_task {
+	uint8_t cdb[16]; /* zero padded */
+	unsigned cdb_len;
+	uint32_t implied_len; /* data phase the CDB asks for */
+	bool implied_in;
+	enum scsi_result (*run)(struct venc *e, struct scsi_task *t);
+	bool refused; /* with @sense instead of @run, once the CBW is found to agree with the CDB */
+	uint32_t data_len; /* data in: bytes produced; data out: bytes received */
+	struct sense sense;
+	uint8_t data[RTL_MAX_TRANSFER];
+};
+
+/* One slot of the raw TLP engine, bridge.md 2.11. */
+struct engine_slot {
+	uint32_t w[4];
+	uint32_t data[32]; /* 128 bytes */
+	bool started;      /* from the start bit to the release bit */
+};
+
+struct rc_port {
+	bool linked; /* a card can be behind it (port 0) */
+	unsigned next;
+	struct engine_slot slot[4];
+	uint32_t control; /* 0xB3313100 */
+	uint32_t dbi_offset, dbi_write_data, dbi_read_data;
+	uint32_t dbi[0x1000 / 4];
+	uint32_t other[0x4000 / 4]; /* registers that only store */
+};
+
+struct venc {
+	struct venc_options opt;
+	struct vcard *card; /* NULL: nothing behind the bridge */
+	/* USB device */
+	bool unplugged, hung;
+	bool halted[2];
+	uint8_t configuration;
+	struct bot bot;
+	struct scsi_task task;
+	struct sense sense; /* kept for REQUEST SENSE */
+	/* bridge CPU */
+	bool unlocked;  /* bridge.md 2.7 */
+	uint8_t *store; /* backing of the memory map, see rtl921x_memory.c */
+	struct rc_port port[2];
+	/* what the firmware knows of the card */
+	uint8_t state;      /* BB +0 */
+	uint32_t bar0_base; /* bridge.md 2.10 */
+	uint32_t read_var; /* the firmware's variable a failed read leaves as it was (bridge.md 2.9)
+	                    */
+	/* link model and counters */
+	uint64_t commands, bytes, tlps, guest_errors;
+	uint64_t cbw_wall_ns, cbw_model_ns;
+	unsigned fault[VENC_FAULT_COUNT];
+};
+
+#define BRIDGE_STATE_NVME  0x00 /* bridge.md 2.8, BB */
+#define BRIDGE_STATE_OTHER 0x03
+#define BRIDGE_STATE_NONE  0xFF
+
+static const struct sense SENSE_NONE = {0, 0, 0};
+/* bridge.md 2.5 */
+static const struct sense SENSE_INVALID_COMMAND = {5, 0x20, 0};
+static const struct sense SENSE_INVALID_FIELD = {5, 0x24, 0};
+static const struct sense SENSE_NO_MEDIUM = {2, 0x3A, 0};
+
+/* usb_device.c */
+void venc_guest_error(struct venc *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool venc_take_fault(
+        struct venc *e, enum venc_fault fault); /* whether it is armed; counts one occurrence */
+
+/* bot_target.c */
+void bot_reset(struct venc *e); /* class reset: halts stay */
+int bot_out(struct venc *e, const uint8_t *data, size_t len);
+int bot_in(struct venc *e, uint8_t *data, size_t len);
+
+/* scsi_baseline.c: look the CDB up; fills implied_*, run. SCSI_CHECK refuses it before the data
+ * phase. */
+enum scsi_result scsi_begin(struct venc *e, struct scsi_task *t);
+enum scsi_result scsi_check(struct scsi_task *t, struct sense sense);
+
+/* rtl921x_target.c: the same for opcodes E2 and E3 */
+enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t);
+
+/* rtl921x_memory.c: the address space of the bridge's CPU. @unit: 4 or 2 for one aligned access of
+ * that width, 1 for a loop of byte accesses. False: nothing is mapped there, the CPU faults. */
+int mem_init(struct venc *e); /* 0 or -ENOMEM */
+void mem_fini(struct venc *e);
+void mem_power_up(struct venc *e);
+bool mem_read(struct venc *e, uint32_t address, uint8_t *out, uint32_t len, unsigned unit);
+bool mem_write(struct venc *e, uint32_t address, const uint8_t *in, uint32_t len, unsigned unit);
+bool mem_is_register(uint32_t address);
+
+/* rtl921x_engine.c: register block of one PCIe port, bridge.md 2.11-2.13. @offset: from the start
+ * of the block. */
+void engine_power_up(struct venc *e, struct rc_port *p);
+uint32_t engine_read32(struct venc *e, struct rc_port *p, uint32_t offset);
+void engine_write32(struct venc *e, struct rc_port *p, uint32_t offset, uint32_t value);
+/* engine_firmware_tlp - the firmware's TLP routine: one request through the next slot of port 0.
+ * Reads leave the dword in tlp->data. False: timeout or error, which the firmware cannot tell
+ * apart. */
+bool engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp);
+
+/* root_port.c */
+void root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
+bool root_port_link_up(const struct venc *e, const struct rc_port *p);
+enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp);
+
+/* link_model.c */
+void link_command(struct venc *e);
+void link_data(struct venc *e, uint32_t bytes);
+void link_tlp(struct venc *e);
+uint64_t link_model_ns(const struct venc *e);
+void link_pace(
+        struct venc *e); /* with realtime: sleep until the command has taken its modelled time */
+
+#endif
