@@ -31,7 +31,7 @@ kernel void cross_entropy_loss(global const struct rx_step *step, global const f
 {
 	local float scratch[8];
 	const uint row = group_x();
-	row_loss(resource(logits + row * v, v * 4), target_of(step, row, rows, t), v, loss + row, scratch);
+	row_loss(resource((global char *)logits + (uint)(row * v * 4), v * 4), target_of(step, row, rows, t), v, loss + row, scratch);
 }
 
 GROUP(256)
@@ -40,7 +40,7 @@ kernel void cross_entropy_train(global const struct rx_step *step, global float 
 {
 	local float scratch[8];
 	const uint row = group_x(), target = target_of(step, row, rows, t);
-	const rsrc_t r = resource(logits + row * v, v * 4);
+	const rsrc_t r = resource((global char *)logits + (uint)(row * v * 4), v * 4);
 	const float lse = row_loss(r, target, v, loss + row, scratch);
 	group_barrier(); /* the target's logit is read before it is replaced */
 	for (uint at = lane_id() * 4; at < v * 4; at += 1024) {

@@ -15,8 +15,9 @@ kernel void embed_forward(global const struct rx_step *step, global const float 
 	if (row >= rows)
 		return;
 	const uint id = uniform(load_u16(ids_of(step, rows, t), id_offset(row, t)));
-	const rsrc_t rt = resource(wte + (ulong)(id < v ? id : 0) * c, bytes);
-	const rsrc_t rp = resource(wpe + (row % t) * c, bytes), rx = resource(x + row * c, bytes);
+	const rsrc_t rt = resource((global const char *)wte + (uint)((id < v ? id : 0) * bytes), bytes);
+	const rsrc_t rp = resource((global const char *)wpe + (uint)(row % t * bytes), bytes);
+	const rsrc_t rx = resource((global char *)x + (uint)(row * bytes), bytes);
 	for (uint at = lane * 4; at < bytes; at += 256) {
 		float value = load1(rt, at, 0) + load1(rp, at, 0);
 		store1(id < v ? value : NOT_A_NUMBER, rx, at, 0);
@@ -45,7 +46,7 @@ kernel void embed_backward_wte(global const struct rx_step *step, global const f
 	const uint id = uniform(load_u16(ids, id_offset(first, t)));
 	if (id >= v)
 		return;
-	const rsrc_t out = resource(dwte + (ulong)id * c, c * 4);
+	const rsrc_t out = resource((global char *)dwte + (uint)(id * c * 4), c * 4);
 	const uint at = column < c ? column * 4 : FAR_AWAY;
 	float sum = load1(out, at, 0);
 	for (uint base = 0; base < rows; base += 64) {
