@@ -1,0 +1,469 @@
+/* rtl921x.c - PCIe transactions through the vendor commands of an RTL921x with stock firmware
+ * (bridge.md 2). Errors of TLPs are invisible here: a read that failed returns old data with good
+ * status. The canary below is the only defence.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/bridge/rtl921x_priv.h"
+#include "device/bytes.h"
+#include "device/core/mutants.h"
+#include "device/err.h"
+
+#define MAIN_HEADER                                                                                \
+	0xAC004000u /* flash header; reading 0x60 bytes of it unlocks E3: bridge.md 2.7 */
+#define MAIN_HEADER_BYTES 0x60u
+#define MAIN_MAGIC        0x97463136u /* bridge.md 2.1 */
+#define HEADER_VERSION    0x4C        /* three u32: major, minor, patch */
+#define IC_VERSION_FIRST  0xA0010000u /* bridge.md 2.2: 0xA001000x */
+#define LINK_STATE_OTHER  3           /* bridge.md 2.8 BB: a PCIe device that is no disk */
+#define LINK_TYPE_PCIE    1
+#define SENSE_ILLEGAL     0x05 /* bridge.md 2.5: 5/20/00 */
+#define ASC_BAD_OPCODE    0x20
+#define CANARY_INTERVAL                                                                            \
+	256 /* memory commands between two looks at the vendor id: bridge.md 7.4                   \
+	     */
+#define CFG_BAR0  0x10
+#define BAR_FLAGS 0xFu
+
+static struct rtl921x *self(struct bridge *b)
+{
+	return (struct rtl921x *)b;
+}
+
+void rtl_build_cdb(uint8_t cdb[RTL_CDB_BYTES], uint8_t op, uint8_t sub, uint32_t addr, uint32_t len)
+{
+	memset(cdb, 0, RTL_CDB_BYTES);
+	cdb[0] = op;
+	cdb[4] = sub;
+	put_le32(cdb + 8, addr);
+	put_le32(cdb + 12, len);
+}
+
+static bool needs_device(uint8_t op, uint8_t sub)
+{
+	return op == RTL_OP_READ ? sub == RTL_CFG_READ || sub == RTL_MEM_READ
+	                         : sub == RTL_CFG_WRITE || sub == RTL_MEM_WRITE;
+}
+
+/* repeatable - reads that change nothing (bridge.md 1.3, retry policy). A dword memory read may be
+ * a register. */
+static bool repeatable(uint8_t op, uint8_t sub, uint32_t len)
+{
+	return op == RTL_OP_READ && (sub != RTL_MEM_READ || len != 4);
+}
+
+/* count_tlps - how the slots of the raw engine moved: the firmware sends its own TLPs through them
+ * (bridge.md 2.9). */
+static void count_tlps(struct rtl_engine *e, uint8_t sub, uint32_t addr, uint32_t len)
+{
+	bool one = (len == 4 && addr % 4 == 0) || (len == 2 && addr % 2 == 0);
+	unsigned tlps = one ? 1 : len;
+
+	if (e->next < 0)
+		return;
+	if (sub == RTL_CFG_READ || sub == RTL_CFG_WRITE)
+		for (unsigned i = 0; i < MIN(tlps, 4u); i++)
+			e->memory[((unsigned)e->next + i) % 4] = false;
+	e->next = (int)(((unsigned)e->next + tlps) % 4);
+}
+
+static int unlock(struct rtl921x *r)
+{
+	uint8_t header[MAIN_HEADER_BYTES];
+
+	return rtl_exec(
+	        r, RTL_OP_READ, RTL_READ_MEMORY, MAIN_HEADER, header, sizeof(header), false);
+}
+
+static void log_refusal(
+        uint8_t op, uint8_t sub, uint32_t addr, uint32_t len, const struct scsi_sense *s)
+{
+	rx_log(LOG_ERROR, "bridge",
+	        "%02X/%02X at 0x%08x, %u bytes: refused with sense %x/%02x/%02x", op, sub, addr,
+	        len, s->key, s->asc, s->ascq);
+}
+
+/* exec_once - the command with its one permitted repetition. */
+static int exec_once(
+        struct rtl921x *r, const uint8_t *cdb, void *buf, uint32_t len, struct scsi_sense *sense)
+{
+	uint8_t op = cdb[0], sub = cdb[4];
+	enum scsi_dir dir = op == RTL_OP_READ ? SCSI_IN : SCSI_OUT;
+	int n = scsi_exec(r->b.scsi, cdb, RTL_CDB_BYTES, dir, buf, len, RTL_TIMEOUT_MS, sense);
+
+	if (n == -EIO && sense->key == SENSE_ILLEGAL && sense->asc == ASC_BAD_OPCODE &&
+	        op == RTL_OP_WRITE && rx_mutant != RX_MUTANT_NO_UNLOCK) {
+		/* refused, so it was not executed: the bridge may have locked E3 again
+		 * (bridge.md 2.7) */
+		int err = unlock(r);
+
+		if (err)
+			return err;
+		n = scsi_exec(r->b.scsi, cdb, RTL_CDB_BYTES, dir, buf, len, RTL_TIMEOUT_MS, sense);
+	} else if ((n == -EIO || n == -ETIMEDOUT) && sense->key == 0 && repeatable(op, sub, len)) {
+		r->info.retries++;
+		n = scsi_exec(r->b.scsi, cdb, RTL_CDB_BYTES, dir, buf, len, RTL_TIMEOUT_MS, sense);
+	}
+	return n;
+}
+
+/* restore_after_reset - a port reset may have cost the bridge its state (bridge.md 1.3). */
+static int restore_after_reset(struct rtl921x *r)
+{
+	struct scsi_counters c;
+
+	scsi_read_counters(r->b.scsi, &c);
+	if (c.resets == r->seen_resets)
+		return 0;
+	r->seen_resets = c.resets;
+	return rtl_setup(r);
+}
+
+int rtl_exec(struct rtl921x *r, uint8_t op, uint8_t sub, uint32_t addr, void *buf, uint32_t len,
+        bool quiet)
+{
+	uint8_t cdb[RTL_CDB_BYTES];
+	struct scsi_sense sense;
+
+	rtl_build_cdb(cdb, op, sub, addr, len);
+	const char *why = rtl_refusal(cdb);
+
+	if (why)
+		return rx_fail("bridge", -EPERM, "%02X/%02X at 0x%08x, %u bytes: %s", op, sub, addr,
+		        len, why);
+	int err = restore_after_reset(r);
+
+	if (err)
+		return err;
+	if (needs_device(op, sub) && !r->device_present)
+		return rx_fail("bridge", -ENODEV,
+		        "no PCIe device behind the bridge: power the card before the enclosure");
+	int n = exec_once(r, cdb, buf, len, &sense);
+
+	if (n == (int)len) {
+		if (needs_device(op, sub))
+			count_tlps(&r->engine, sub, addr, len);
+		return 0;
+	}
+	r->engine.next = -1;
+	if (n >= 0)
+		return rx_fail("bridge", -EIO, "%02X/%02X at 0x%08x: %d of %u bytes", op, sub, addr,
+		        n, len);
+	if (n == -EIO && sense.key && !quiet)
+		log_refusal(op, sub, addr, len, &sense);
+	return n;
+}
+
+/* ---- transactions ---- */
+
+static int cfg_read(struct bridge *b, unsigned reg, unsigned size, uint32_t *value)
+{
+	uint8_t data[4] = {0};
+
+	if ((size != 1 && size != 2 && size != 4) || reg % size)
+		return -EINVAL;
+	int err = rtl_exec(self(b), RTL_OP_READ, RTL_CFG_READ, reg, data, size, false);
+
+	*value = get_le32(data);
+	return err;
+}
+
+/* A dword goes as two halfwords, low half first: E3/33 of length 4 has the stray store
+ * (bridge.md 2.9). */
+static int cfg_write(struct bridge *b, unsigned reg, unsigned size, uint32_t value)
+{
+	uint8_t data[4];
+
+	if ((size != 1 && size != 2 && size != 4) || reg % size)
+		return -EINVAL;
+	put_le32(data, value);
+	int err = rtl_exec(self(b), RTL_OP_WRITE, RTL_CFG_WRITE, reg, data, MIN(size, 2u), false);
+
+	if (!err && size == 4)
+		err = rtl_exec(self(b), RTL_OP_WRITE, RTL_CFG_WRITE, reg + 2, data + 2, 2, false);
+	return err;
+}
+
+static int heartbeat(struct bridge *b)
+{
+	struct rtl921x *r = self(b);
+	uint32_t id;
+	int err = cfg_read(b, 0, 4, &id);
+
+	r->since_canary = 0;
+	if (err)
+		return err;
+	return id == r->id ? 0
+	                   : rx_fail("bridge", -ENODEV,
+	                             "the card's vendor and device id read 0x%08x instead of "
+	                             "0x%08x: its link is down",
+	                             id, r->id);
+}
+
+/* to_offset - memory commands count from the BAR0 base the firmware keeps, modulo 2^32
+ * (bridge.md 2.10). */
+static int to_offset(struct rtl921x *r, uint64_t addr, size_t len, uint32_t *offset)
+{
+	if (!range_ok(addr, len, 1ull << 32))
+		return rx_fail("bridge", -EINVAL,
+		        "PCIe address 0x%llx is out of reach: this bridge does 32 bits",
+		        (unsigned long long)addr);
+	*offset = (uint32_t)(addr - r->info.window_base);
+	return 0;
+}
+
+static int canary(struct rtl921x *r)
+{
+	return ++r->since_canary < CANARY_INTERVAL ? 0 : heartbeat(&r->b);
+}
+
+static int mem_read32(struct bridge *b, uint64_t addr, uint32_t *value)
+{
+	struct rtl921x *r = self(b);
+	uint8_t data[4] = {0};
+	uint32_t offset;
+
+	if (addr % 4)
+		return -EINVAL;
+	int err = to_offset(r, addr, 4, &offset);
+
+	if (!err)
+		err = rtl_exec(r, RTL_OP_READ, RTL_MEM_READ, offset, data, sizeof(data), false);
+	*value = get_le32(data);
+	return err ? err : canary(r);
+}
+
+static int mem_write32(struct bridge *b, uint64_t addr, uint32_t value)
+{
+	struct rtl921x *r = self(b);
+	uint32_t unused;
+
+	if (addr % 4)
+		return -EINVAL;
+	int err = to_offset(r, addr, 4, &unused); /* the engine takes bus addresses; same reach */
+
+	if (!err)
+		err = rtl_engine_write(r, (uint32_t)addr, value);
+	return err ? err : canary(r);
+}
+
+static int mem_read(struct bridge *b, uint64_t addr, void *buf, size_t len)
+{
+	struct rtl921x *r = self(b);
+	uint8_t *p = buf;
+	uint32_t offset;
+	int err = to_offset(r, addr, len, &offset);
+
+	while (!err && len) {
+		uint32_t n = (uint32_t)MIN(len, RTL_MAX_CHUNK);
+
+		err = rtl_exec(r, RTL_OP_READ, RTL_MEM_READ, offset, p, n, false);
+		if (!err)
+			err = canary(r);
+		p += n;
+		offset += n;
+		len -= n;
+		if (len)
+			bridge_yield(b);
+	}
+	return err;
+}
+
+/* write_chunk - how much of @len to send next so that no command has length 4 (bridge.md 2.10). */
+static uint32_t write_chunk(uint32_t offset, size_t len)
+{
+	if (rx_mutant == RX_MUTANT_LENGTH_FOUR)
+		return (uint32_t)MIN(len, RTL_MAX_CHUNK);
+	if (len == 4)
+		return offset % 2 == 0 ? 2 : 3; /* two halfword TLPs, or three bytes and one */
+	return (uint32_t)MIN(len, RTL_MAX_CHUNK);
+}
+
+static int mem_write(struct bridge *b, uint64_t addr, const void *buf, size_t len)
+{
+	struct rtl921x *r = self(b);
+	const uint8_t *p = buf;
+	uint8_t chunk[RTL_MAX_CHUNK]; /* scsi_exec takes no const */
+	uint32_t offset;
+	int err = to_offset(r, addr, len, &offset);
+
+	while (!err && len) {
+		uint32_t n = write_chunk(offset, len);
+
+		memcpy(chunk, p, n);
+		err = rtl_exec(r, RTL_OP_WRITE, RTL_MEM_WRITE, offset, chunk, n, false);
+		if (!err)
+			err = canary(r);
+		p += n;
+		offset += n;
+		len -= n;
+		if (len)
+			bridge_yield(b);
+	}
+	return err;
+}
+
+static void read_info(const struct bridge *b, struct bridge_info *out)
+{
+	*out = ((const struct rtl921x *)b)->info;
+}
+
+static void free_bridge(struct bridge *b)
+{
+	scsi_free(b->scsi);
+	free(self(b));
+}
+
+static const struct bridge_ops rtl921x_ops = {
+        .cfg_read = cfg_read,
+        .cfg_write = cfg_write,
+        .mem_read32 = mem_read32,
+        .mem_write32 = mem_write32,
+        .mem_read = mem_read,
+        .mem_write = mem_write,
+        .heartbeat = heartbeat,
+        .read_info = read_info,
+        .free = free_bridge,
+};
+
+/* ---- identification and set-up: bridge.md 7.2 steps 2 to 6 ---- */
+
+/* ask - a probing command: refused means another family, not a failure worth a log line. */
+static int ask(struct rtl921x *r, uint8_t sub, void *answer, uint32_t len)
+{
+	int err = rtl_exec(r, RTL_OP_READ, sub, 0, answer, len, true);
+
+	return err == -EIO ? -ENOTSUP : err;
+}
+
+/* identify - two answers only an RTL921x gives (bridge.md 2.18). */
+static int identify(struct rtl921x *r)
+{
+	uint8_t marker = 0, ic[4] = {0};
+	int err = ask(r, RTL_MARKER, &marker, 1);
+
+	if (!err && marker != 1)
+		err = -ENOTSUP;
+	if (!err)
+		err = ask(r, RTL_IC_VERSION, ic, sizeof(ic));
+	if (!err && (get_le32(ic) & ~0xFu) != IC_VERSION_FIRST)
+		err = -ENOTSUP;
+	return err;
+}
+
+static void note_firmware(struct rtl921x *r, const uint8_t *version)
+{
+	static const char *const analysed[] = {
+	        "1.29.391", "1.32.16", "1.32.49", "1.32.87"}; /* bridge.md 8.1 */
+	bool known = false;
+
+	snprintf(r->info.firmware, sizeof(r->info.firmware), "%u.%u.%u", get_le32(version),
+	        get_le32(version + 4), get_le32(version + 8));
+	for (size_t i = 0; i < ARRAY_SIZE(analysed); i++)
+		known |= !strcmp(analysed[i], r->info.firmware);
+	if (!known)
+		rx_log(LOG_WARN, "bridge", "firmware %s was not analysed; expect surprises",
+		        r->info.firmware);
+}
+
+/* check_firmware - version words, cross-checked with the flash header (whose read unlocks E3). */
+static int check_firmware(struct rtl921x *r)
+{
+	uint8_t version[20], header[MAIN_HEADER_BYTES];
+	int err = rtl_exec(r, RTL_OP_READ, RTL_VERSION, 0, version, sizeof(version), false);
+
+	if (err)
+		return err;
+	note_firmware(r, version);
+	if (rx_mutant == RX_MUTANT_NO_UNLOCK)
+		return 0;
+	err = rtl_exec(r, RTL_OP_READ, RTL_READ_MEMORY, MAIN_HEADER, header, sizeof(header), false);
+	if (err)
+		return err;
+	if (get_le32(header) != MAIN_MAGIC || memcmp(header + HEADER_VERSION, version, 12))
+		return rx_fail("bridge", -ENOTSUP,
+		        "the flash header does not match firmware %s: fallback firmware, or no "
+		        "RTL921x; not going on",
+		        r->info.firmware);
+	return 0;
+}
+
+static int check_link(struct rtl921x *r)
+{
+	uint8_t link[16];
+
+	r->device_present = false;
+	int err = rtl_exec(r, RTL_OP_READ, RTL_LINK, 0, link, sizeof(link), false);
+
+	if (err)
+		return err;
+	if (link[0] == 0xFF)
+		return rx_fail("bridge", -ENODEV,
+		        "no PCIe device behind the bridge: power the card before the enclosure "
+		        "gets USB power");
+	if (link[0] != LINK_STATE_OTHER || link[8] != LINK_TYPE_PCIE)
+		return rx_fail("bridge", -ENODEV,
+		        "the enclosure holds a disk (state %u), not a graphics card", link[0]);
+	r->device_present = true;
+	return 0;
+}
+
+/* check_base - the BAR0 base the firmware counts from; must be known before anybody moves the BAR.
+ */
+static int check_base(struct rtl921x *r)
+{
+	uint32_t bar0;
+	int err = cfg_read(&r->b, 0, 4, &r->id);
+
+	if (!err)
+		err = cfg_read(&r->b, CFG_BAR0, 4, &bar0);
+	if (err)
+		return err;
+	if (r->id == 0xFFFFFFFF || r->id == 0 || (r->id & 0xFFFF) == 0x0001)
+		return rx_fail("bridge", -ENODEV,
+		        "the card does not answer configuration reads (0x%08x)", r->id);
+	r->info.window_base = bar0 & ~BAR_FLAGS;
+	return 0;
+}
+
+int rtl_setup(struct rtl921x *r)
+{
+	int err = rx_mutant == RX_MUTANT_NO_UNLOCK ? 0 : unlock(r);
+
+	for (int i = 0; i < 4; i++)
+		r->engine.memory[i] = false;
+	r->engine.next = -1;
+	return err ? err : check_link(r);
+}
+
+int rtl921x_open(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks)
+{
+	struct rtl921x *r = calloc(1, sizeof(*r));
+	struct scsi_counters c;
+
+	if (!r)
+		return -ENOMEM;
+	scsi_read_counters(scsi, &c);
+	r->b = (struct bridge){.ops = &rtl921x_ops, .scsi = scsi, .hooks = *hooks};
+	r->seen_resets = c.resets;
+	r->engine.next = -1;
+	snprintf(r->info.family, sizeof(r->info.family), "rtl921x");
+	int err = identify(r);
+
+	if (!err)
+		err = check_firmware(r);
+	if (!err)
+		err = check_link(r);
+	if (!err)
+		err = check_base(r);
+	if (err) {
+		free(r);
+		return err;
+	}
+	rx_log(LOG_INFO, "bridge", "RTL921x, firmware %s, card at 0x%llx", r->info.firmware,
+	        (unsigned long long)r->info.window_base);
+	*out = &r->b;
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* gmc.h - memory controller of a posted card: where VRAM lies, the host path (HDP), the window BAR0
+ * shows. Called only on the owner thread. Facts: polaris.md 1.5, 3, 13.1 steps 10-15, 13.2. Start
+ * after pci, stop before it.
+ */
+#ifndef RX_GMC_H
+#define RX_GMC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/regs/mmio.h"
+
+struct gmc;
+
+/* The VBIOS and the console of the PC's own start-up may use the beginning of VRAM: polaris.md 3.1
+ */
+#define GMC_RESERVED_BYTES (16ull << 20)
+
+int gmc_new(struct gmc **out, struct pci *pci, struct mmio *mmio);
+void gmc_free(struct gmc *g);
+/* gmc_start - check that the card is posted, set apertures and caches up for VMID 0 in VRAM only,
+ * test VRAM. Return: 0; -ENOTSUP a card without POST (cold start is not supported yet); -EIO VRAM
+ * does not hold data.
+ */
+int gmc_start(struct gmc *g);
+void gmc_stop(struct gmc *g);
+
+uint64_t gmc_vram_bytes(const struct gmc *g);
+uint64_t gmc_window_bytes(const struct gmc *g); /* what BAR0 shows, from VRAM offset 0 on */
+uint64_t gmc_fb_base(const struct gmc *g);      /* MC address of VRAM offset 0 */
+
+/* gmc_hdp_flush - host writes so far reach VRAM. gmc_hdp_invalidate - later host reads see what the
+ * card wrote (and it wrote back from L2). polaris.md 3.5 */
+int gmc_hdp_flush(struct gmc *g);
+int gmc_hdp_invalidate(struct gmc *g);
+/* gmc_window_* - bytes through BAR0, ascending, no HDP action. -EINVAL outside the window. */
+int gmc_window_read(struct gmc *g, uint64_t offset, void *buf, size_t len);
+int gmc_window_write(struct gmc *g, uint64_t offset, const void *buf, size_t len);
+
+#endif

@@ -1,0 +1,114 @@
+/* bars.c - how large are the BARs and are they where the bridge can reach them? Sizing:
+ * bridge.md 4.4. */
+#include "device/bytes.h"
+#include "device/err.h"
+#include "device/pci/pci_priv.h"
+
+#define BAR_IO        0x1u
+#define BAR_TYPE_64   0x4u
+#define BAR_TYPE_MASK 0x6u
+#define BAR_PREFETCH  0x8u
+#define MEMORY_MASK   0xFFFFFFF0u
+#define IO_MASK       0xFFFCu /* I/O BARs may leave the upper half 0 */
+0x20000000ull                 /* PCIe addresses below belong to the bridge itself: bridge.md 4.5 */
+#define ADDRESS_END    (1ull << 32) /* the upper dword is always 0 on this bridge: bridge.md 2.10 */
+#define MIN_WINDOW     (1ull << 20)
+#define REGISTER_BYTES 0x40000u /* polaris.md 1.2 */
+
+        /* probe_bar - one BAR dword: value as found, and what all ones read back as. Restores it.
+         */
+        static int
+        probe_bar(struct pci *p, unsigned i, uint32_t *value, uint32_t *ones)
+{
+	int err = pci_cfg_read(p, CFG_BAR(i), 4, value);
+
+	if (!err)
+		err = pci_cfg_write(p, CFG_BAR(i), 4, 0xFFFFFFFF);
+	if (!err)
+		err = pci_cfg_read(p, CFG_BAR(i), 4, ones);
+	if (!err)
+		err = pci_cfg_write(p, CFG_BAR(i), 4, *value);
+	return err;
+}
+
+/* size_bar - fill info.bar[i]. Return: BAR dwords consumed (1 or 2); negative error. */
+static int size_bar(struct pci *p, unsigned i)
+{
+	struct pci_bar *bar = &p->info.bar[i];
+	uint32_t value, ones, high = 0, high_ones = 0xFFFFFFFF;
+	int err = probe_bar(p, i, &value, &ones);
+
+	if (err)
+		return err;
+	if (ones == 0 || ones == 0xFFFFFFFF) /* not implemented, or nobody answered */
+		return 1;
+	if (value & BAR_IO) {
+		bar->addr = value & ~3u;
+		bar->size = 0x10000u - (ones & IO_MASK);
+		return 1;
+	}
+	bar->memory = true;
+	bar->prefetchable = value & BAR_PREFETCH;
+	bar->wide = (value & BAR_TYPE_MASK) == BAR_TYPE_64;
+	if (bar->wide) {
+		if (i == 5)
+			return rx_fail("pci", -EIO, "BAR5 claims to be 64 bits wide");
+		err = probe_bar(p, i + 1, &high, &high_ones);
+		if (err)
+			return err;
+	}
+	bar->addr = (uint64_t)high << 32 | (value & MEMORY_MASK);
+	bar->size = ~((uint64_t)high_ones << 32 | (ones & MEMORY_MASK)) + 1;
+	return bar->wide ? 2 : 1;
+}
+
+static bool overlap(const struct pci_bar *a, const struct pci_bar *b)
+{
+	return a->addr < b->addr + b->size && b->addr < a->addr + a->size;
+}
+
+/* check_bar - usable where the bridge's firmware put it? It has no allocator (bridge.md 2.14), so
+ * two BARs may collide. */
+static int check_bar(struct pci *p, unsigned i)
+{
+	const struct pci_bar *bar = &p->info.bar[i];
+
+	if (!bar->size || !bar->memory)
+		return 0;
+	if ((bar->size & (bar->size - 1)) || bar->addr % bar->size || bar->addr < BRIDGE_OWN_END ||
+	        !range_ok(bar->addr, bar->size, ADDRESS_END))
+		return rx_fail("pci", -ENOTSUP,
+		        "BAR%u at 0x%llx, 0x%llx bytes, is out of this bridge's reach", i,
+		        (unsigned long long)bar->addr, (unsigned long long)bar->size);
+	for (unsigned j = 0; j < i; j++)
+		if (p->info.bar[j].memory && p->info.bar[j].size && overlap(bar, &p->info.bar[j]))
+			return rx_fail("pci", -ENOTSUP,
+			        "BAR%u and BAR%u overlap; moving BARs is not supported yet", j, i);
+	return 0;
+}
+
+int pci_size_bars(struct pci *p)
+{
+	/* decode off, or a half-written BAR would claim somebody's addresses */
+	int err = pci_cfg_write(p, CFG_COMMAND, 2, COMMAND_INTX_OFF);
+
+	for (unsigned i = 0; i < 6 && !err;) {
+		int n = size_bar(p, i);
+
+		if (n < 0)
+			err = n;
+		else
+			i += (unsigned)n;
+	}
+	for (unsigned i = 0; i < 6 && !err; i++)
+		err = check_bar(p, i);
+	if (err)
+		return err;
+	if (p->info.bar[PCI_BAR_VRAM].size < MIN_WINDOW ||
+	        p->info.bar[PCI_BAR_REGISTERS].size != REGISTER_BYTES)
+		return rx_fail("pci", -ENODEV,
+		        "BAR0 has 0x%llx and BAR5 0x%llx bytes: not an RX 580's",
+		        (unsigned long long)p->info.bar[PCI_BAR_VRAM].size,
+		        (unsigned long long)p->info.bar[PCI_BAR_REGISTERS].size);
+	return 0;
+}

@@ -1,0 +1,202 @@
+/* config.c - identity, command register, capabilities, access inside a BAR. */
+#include <stdlib.h>
+
+#include "device/bytes.h"
+#include "device/err.h"
+#include "device/pci/pci_priv.h"
+
+#define VENDOR_AMD       0x1002u /* polaris.md 1.1 */
+#define DEVICE_POLARIS10 0x67DFu
+#define CAPABILITY_PCIE  0x10 /* bridge.md 4.9 */
+#define PCIE_LINK_STATUS 0x12
+#define MAX_CAPABILITIES 48 /* (256 - 64) / 4: more means a loop */
+
+int pci_new(struct pci **out, struct bridge *b)
+{
+	struct pci *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->bridge = b;
+	*out = p;
+	return 0;
+}
+
+void pci_free(struct pci *p)
+{
+	free(p);
+}
+
+const struct pci_info *pci_info(const struct pci *p)
+{
+	return &p->info;
+}
+
+int pci_cfg_read(struct pci *p, unsigned reg, unsigned size, uint32_t *value)
+{
+	return p->bridge->ops->cfg_read(p->bridge, reg, size, value);
+}
+
+int pci_cfg_write(struct pci *p, unsigned reg, unsigned size, uint32_t value)
+{
+	return p->bridge->ops->cfg_write(p->bridge, reg, size, value);
+}
+
+/* check_identity - bridge.md 4.1, polaris.md 1.1. Says in words what was found instead. */
+static int check_identity(struct pci *p)
+{
+	uint32_t id, class_rev, subsystem;
+	int err = pci_cfg_read(p, CFG_ID, 4, &id);
+
+	if (!err)
+		err = pci_cfg_read(p, CFG_REVISION_CLASS, 4, &class_rev);
+	if (!err)
+		err = pci_cfg_read(p, CFG_SUBSYSTEM, 4, &subsystem);
+	if (err)
+		return err;
+	if (id == 0xFFFFFFFF)
+		return rx_fail("pci", -ENODEV,
+		        "configuration reads are all ones: the PCIe link is dead; check the card's "
+		        "power and cable");
+	if (id == 0 || (id & 0xFFFF) == 0x0001) /* CRS software visibility: bridge.md 4.1 */
+		return rx_fail("pci", -ENODEV,
+		        "the card is not ready (id 0x%08x): wait a second and try again", id);
+	if ((id & 0xFFFF) != VENDOR_AMD || id >> 16 != DEVICE_POLARIS10)
+		return rx_fail("pci", -ENODEV,
+		        "found %04x:%04x, which is not an RX 580 (1002:67df)", id & 0xFFFF,
+		        id >> 16);
+	p->info.vendor = (uint16_t)id;
+	p->info.device = (uint16_t)(id >> 16);
+	p->info.revision = (uint8_t)class_rev;
+	p->info.class_code = class_rev >> 8;
+	p->info.subvendor = (uint16_t)subsystem;
+	p->info.subdevice = (uint16_t)(subsystem >> 16);
+	return 0;
+}
+
+int pci_find_capability(struct pci *p, uint8_t id)
+{
+	uint32_t status, pointer, header;
+	int err = pci_cfg_read(p, CFG_STATUS, 2, &status);
+
+	if (err)
+		return err;
+	if (!(status & STATUS_CAPABILITIES))
+		return 0;
+	err = pci_cfg_read(p, CFG_CAPABILITIES, 1, &pointer);
+	for (int i = 0; i < MAX_CAPABILITIES && !err; i++) {
+		pointer &= 0xFC;
+		if (pointer < 0x40) /* the end, or nonsense */
+			return 0;
+		err = pci_cfg_read(p, pointer, 2, &header);
+		if (!err && (header & 0xFF) == id)
+			return (int)pointer;
+		pointer = header >> 8;
+	}
+	return err;
+}
+
+static int read_link_status(struct pci *p)
+{
+	uint32_t status;
+	int cap = pci_find_capability(p, CAPABILITY_PCIE);
+
+	if (cap <= 0)
+		return cap;
+	int err = pci_cfg_read(p, (unsigned)cap + PCIE_LINK_STATUS, 2, &status);
+
+	if (err)
+		return err;
+	p->info.link_speed = status & 0xF;
+	p->info.link_width = status >> 4 & 0x3F;
+	return 0;
+}
+
+/* enable_memory - decode on; bus mastering and interrupts stay off: the card has no business on the
+ * bus (polaris.md 13.1 step 7, 11.2 step 6). */
+static int enable_memory(struct pci *p)
+{
+	uint32_t command;
+	int err = pci_cfg_write(p, CFG_COMMAND, 2, COMMAND_MEMORY | COMMAND_INTX_OFF);
+
+	if (!err)
+		err = pci_cfg_read(p, CFG_COMMAND, 2, &command);
+	if (err)
+		return err;
+	if ((command & (COMMAND_MEMORY | COMMAND_MASTER)) != COMMAND_MEMORY)
+		return rx_fail("pci", -EIO,
+		        "the command register reads 0x%04x: memory decode did not come on",
+		        command);
+	return 0;
+}
+
+int pci_start(struct pci *p)
+{
+	int err = check_identity(p);
+
+	if (!err)
+		err = pci_cfg_read(p, CFG_COMMAND, 2, &p->first_command);
+	if (!err)
+		err = pci_size_bars(p);
+	if (!err)
+		err = enable_memory(p);
+	if (!err)
+		err = read_link_status(p);
+	if (err)
+		return err;
+	p->started = true;
+	rx_log(LOG_INFO, "pci", "%04x:%04x revision %02x, VRAM window %llu MiB, link gen %u x%u",
+	        p->info.vendor, p->info.device, p->info.revision,
+	        (unsigned long long)(p->info.bar[PCI_BAR_VRAM].size >> 20), p->info.link_speed,
+	        p->info.link_width);
+	return 0;
+}
+
+void pci_stop(struct pci *p)
+{
+	if (p->started)
+		pci_cfg_write(p, CFG_COMMAND, 2, p->first_command);
+	p->started = false;
+}
+
+/* bus_address - of @len bytes at @offset in a BAR. */
+static int bus_address(struct pci *p, unsigned bar, uint64_t offset, size_t len, uint64_t *addr)
+{
+	if (bar > 5 || !range_ok(offset, len, p->info.bar[bar].size))
+		return rx_fail("pci", -EINVAL, "0x%llx + %zu is outside BAR%u",
+		        (unsigned long long)offset, len, bar);
+	*addr = p->info.bar[bar].addr + offset;
+	return 0;
+}
+
+int pci_read32(struct pci *p, unsigned bar, uint64_t offset, uint32_t *value)
+{
+	uint64_t addr;
+	int err = bus_address(p, bar, offset, 4, &addr);
+
+	return err ? err : p->bridge->ops->mem_read32(p->bridge, addr, value);
+}
+
+int pci_write32(struct pci *p, unsigned bar, uint64_t offset, uint32_t value)
+{
+	uint64_t addr;
+	int err = bus_address(p, bar, offset, 4, &addr);
+
+	return err ? err : p->bridge->ops->mem_write32(p->bridge, addr, value);
+}
+
+int pci_read(struct pci *p, unsigned bar, uint64_t offset, void *buf, size_t len)
+{
+	uint64_t addr;
+	int err = bus_address(p, bar, offset, len, &addr);
+
+	return err ? err : p->bridge->ops->mem_read(p->bridge, addr, buf, len);
+}
+
+int pci_write(struct pci *p, unsigned bar, uint64_t offset, const void *buf, size_t len)
+{
+	uint64_t addr;
+	int err = bus_address(p, bar, offset, len, &addr);
+
+	return err ? err : p->bridge->ops->mem_write(p->bridge, addr, buf, len);
+}

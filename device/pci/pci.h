@@ -1,0 +1,66 @@
+/* pci.h - function 0 of the card on its PCIe link: identity, BARs, command register, capabilities,
+ * expansion ROM, and access inside a BAR. Called only on the owner thread. Facts: bridge.md 4,
+ * polaris.md 1.1, 1.2.
+ *
+ * Errors: those of bridge.h, logged where detected; -EINVAL outside a BAR.
+ */
+#ifndef RX_PCI_H
+#define RX_PCI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/bridge/bridge.h"
+
+#define PCI_BAR_VRAM      0 /* polaris.md 1.2 */
+#define PCI_BAR_DOORBELLS 2
+#define PCI_BAR_REGISTERS 5
+
+struct pci;
+
+struct pci_bar {
+	uint64_t addr, size; /* bus address and bytes; size 0: not implemented */
+	bool memory, wide, prefetchable;
+};
+
+struct pci_info {
+	uint16_t vendor, device, subvendor, subdevice;
+	uint8_t revision;
+	uint32_t class_code;
+	struct pci_bar bar[6];
+	unsigned link_speed,
+	        link_width; /* PCIe generation and lanes; 0 when there is no such capability */
+};
+
+/* pci_new - software only; @b stays the caller's. */
+int pci_new(struct pci **out, struct bridge *b);
+void pci_free(struct pci *p);
+/* pci_start - check that it is an RX 580, size and check the BARs, memory decode on, bus mastering
+ * and interrupts off. Return: 0; -ENODEV no answer or another card; -ENOTSUP BARs placed where the
+ * bridge cannot reach them.
+ */
+int pci_start(struct pci *p);
+/* pci_stop - the command register back to what it was. */
+void pci_stop(struct pci *p);
+
+const struct pci_info *pci_info(const struct pci *p);
+int pci_cfg_read(struct pci *p, unsigned reg, unsigned size, uint32_t *value);
+int pci_cfg_write(struct pci *p, unsigned reg, unsigned size, uint32_t value);
+/* pci_find_capability - offset of a capability below 256. Return: offset; 0 absent; negative error.
+ */
+int pci_find_capability(struct pci *p, uint8_t id);
+
+/* Inside BAR @bar. read32/write32: one aligned dword. read/write: any bytes, see bridge.h. */
+int pci_read32(struct pci *p, unsigned bar, uint64_t offset, uint32_t *value);
+int pci_write32(struct pci *p, unsigned bar, uint64_t offset, uint32_t value);
+int pci_read(struct pci *p, unsigned bar, uint64_t offset, void *buf, size_t len);
+int pci_write(struct pci *p, unsigned bar, uint64_t offset, const void *buf, size_t len);
+
+/* pci_read_rom - the first image of the expansion ROM (its length byte decides), at most @max
+ * bytes. BARs are not to be used meanwhile, so it never yields. Return: bytes; -ENODATA no ROM or
+ * no 55 AA at its start (not logged).
+ */
+int pci_read_rom(struct pci *p, uint8_t *buf, size_t max);
+
+#endif

@@ -1,0 +1,93 @@
+/* rom.c - the expansion ROM through its own BAR: bulk reads of bytes, 4096 a command
+ * (bridge.md 4.8, polaris.md 2.1). The ROM decoder may share logic with the BARs, so they rest
+ * while it is on.
+ */
+#include "device/bytes.h"
+#include "device/err.h"
+#include "device/pci/pci_priv.h"
+
+#define ROM_ENABLE 1u
+#define ROM_MASK   0xFFFFF800u
+#define ROM_UNIT   512u /* of the length byte */
+#define ROM_HEADER 0x40u
+
+/* rom_size - 0: none. Sized with the enable bit clear. */
+static int rom_size(struct pci *p, uint32_t *size)
+{
+	uint32_t ones;
+	int err = pci_cfg_write(p, CFG_ROM, 4, ROM_MASK);
+
+	if (!err)
+		err = pci_cfg_read(p, CFG_ROM, 4, &ones);
+	if (!err)
+		err = pci_cfg_write(p, CFG_ROM, 4, 0);
+	*size = err || ones == 0xFFFFFFFF || !(ones & ROM_MASK) ? 0 : ~(ones & ROM_MASK) + 1;
+	return err;
+}
+
+/* free_address - an aligned spot below all memory BARs; 0: none. The bridge's firmware never
+ * assigns the ROM, and puts BARs at 0xE0000000 plus their size (bridge.md 2.14), so there is room.
+ */
+static uint64_t free_address(const struct pci *p, uint32_t size)
+{
+	uint64_t low = 1ull << 32;
+
+	for (int i = 0; i < 6; i++)
+		if (p->info.bar[i].memory && p->info.bar[i].size)
+			low = MIN(low, p->info.bar[i].addr);
+	if (low < BRIDGE_OWN_END + 2ull * size)
+		return 0;
+	return (low - size) & ~((uint64_t)size - 1);
+}
+
+/* switch_rom - high half first, so that the enable bit never meets half an address. */
+static int switch_rom(struct pci *p, uint32_t value)
+{
+	int err = pci_cfg_write(p, CFG_ROM, 2, 0);
+
+	if (!err)
+		err = pci_cfg_write(p, CFG_ROM + 2, 2, value >> 16);
+	if (!err && value)
+		err = pci_cfg_write(p, CFG_ROM, 2, value & 0xFFFF);
+	return err;
+}
+
+static int read_image(struct pci *p, uint64_t addr, uint32_t size, uint8_t *buf, size_t max)
+{
+	struct bridge *b = p->bridge;
+
+	if (max < ROM_HEADER || size < ROM_HEADER)
+		return -ENODATA;
+	int err = b->ops->mem_read(b, addr, buf, ROM_HEADER);
+
+	if (err)
+		return err;
+	size_t len = (size_t)buf[2] * ROM_UNIT;
+
+	if (buf[0] != 0x55 || buf[1] != 0xAA || len < ROM_HEADER || len > size || len > max)
+		return -ENODATA;
+	err = b->ops->mem_read(b, addr + ROM_HEADER, buf + ROM_HEADER, len - ROM_HEADER);
+	return err ? err : (int)len;
+}
+
+int pci_read_rom(struct pci *p, uint8_t *buf, size_t max)
+{
+	struct bridge_hooks hooks = p->bridge->hooks;
+	uint32_t size;
+	int err = rom_size(p, &size);
+
+	if (err)
+		return err;
+	uint64_t addr = size ? free_address(p, size) : 0;
+
+	if (!addr)
+		return -ENODATA;
+	p->bridge->hooks =
+	        (struct bridge_hooks){0}; /* nobody may use a BAR while the ROM decodes */
+	err = switch_rom(p, (uint32_t)addr | ROM_ENABLE);
+	int n = err ? err : read_image(p, addr, size, buf, max);
+
+	err = switch_rom(p, 0);
+	p->bridge->hooks = hooks;
+	return n < 0 ? n : (err ? err : n);
+}

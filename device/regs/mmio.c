@@ -1,0 +1,107 @@
+/* mmio.c - see mmio.h. */
+#include "device/regs/mmio.h"
+
+#include "device/clock.h"
+#include "device/err.h"
+#include "device/regs/regs.h"
+
+/* SRBM_GFX_CNTL and GRBM_GFX_INDEX fields: polaris.md 6.1, 1.4 */
+#define SRBM_PIPEID(v)          (uint32_t)(v)
+#define SRBM_MEID(v)            ((uint32_t)(v) << 2)
+#define SRBM_VMID(v)            ((uint32_t)(v) << 4)
+#define SRBM_QUEUEID(v)         ((uint32_t)(v) << 8)
+#define GRBM_SE_INDEX(v)        ((uint32_t)(v) << 16)
+#define GRBM_INSTANCE_BROADCAST (1u << 30)
+#define GRBM_BROADCAST          0xE0000000u
+
+int mmio_read(struct mmio *m, uint32_t reg, uint32_t *value)
+{
+	int err = pci_read32(m->pci, PCI_BAR_REGISTERS, reg, value);
+
+	if (!err && rx_log_enabled(LOG_TRACE, "mmio"))
+		rx_log(LOG_TRACE, "mmio", "read 0x%05x = 0x%08x", reg, *value);
+	return err;
+}
+
+int mmio_write(struct mmio *m, uint32_t reg, uint32_t value)
+{
+	if (rx_log_enabled(LOG_TRACE, "mmio"))
+		rx_log(LOG_TRACE, "mmio", "write 0x%05x = 0x%08x", reg, value);
+	return pci_write32(m->pci, PCI_BAR_REGISTERS, reg, value);
+}
+
+int mmio_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value)
+{
+	uint32_t old;
+	int err = mmio_read(m, reg, &old);
+	uint32_t new = (old & ~mask) | (value & mask);
+
+	return err || new == old ? err : mmio_write(m, reg, new);
+}
+
+int mmio_ensure_list(struct mmio *m, const struct reg_value *list, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = mmio_update(m, list[i].reg, 0xFFFFFFFF, list[i].value);
+	return err;
+}
+
+int mmio_golden_list(struct mmio *m, const struct reg_golden *list, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		uint32_t old;
+
+		err = mmio_read(m, list[i].reg, &old);
+		/* the value is ORed unmasked, as the stock driver does: polaris.md 5 */
+		uint32_t new = list[i].mask == 0xFFFFFFFF ? list[i].value
+		                                          : (old & ~list[i].mask) | list[i].value;
+
+		if (!err && new != old)
+			err = mmio_write(m, list[i].reg, new);
+	}
+	return err;
+}
+
+int mmio_wait(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t want, unsigned timeout_ms,
+        uint32_t *last)
+{
+	uint64_t deadline = deadline_in_ms(timeout_ms);
+	uint32_t value;
+
+	for (uint64_t pause_us = 20;; pause_us = pause_us < 1000 ? pause_us * 2 : 1000) {
+		int err = mmio_read(m, reg, &value);
+
+		if (last)
+			*last = value;
+		if (err || (value & mask) == want)
+			return err;
+		if (deadline_passed(deadline))
+			return -ETIMEDOUT;
+		sleep_us(pause_us);
+	}
+}
+
+int mmio_select(struct mmio *m, unsigned me, unsigned pipe, unsigned queue, unsigned vmid)
+{
+	return mmio_write(m, REG_SRBM_GFX_CNTL,
+	        SRBM_PIPEID(pipe) | SRBM_MEID(me) | SRBM_QUEUEID(queue) | SRBM_VMID(vmid));
+}
+
+int mmio_deselect(struct mmio *m)
+{
+	return mmio_write(m, REG_SRBM_GFX_CNTL, 0);
+}
+
+int mmio_select_se(struct mmio *m, unsigned se)
+{
+	return mmio_write(m, REG_GRBM_GFX_INDEX, GRBM_SE_INDEX(se) | GRBM_INSTANCE_BROADCAST);
+}
+
+int mmio_select_all(struct mmio *m)
+{
+	return mmio_write(m, REG_GRBM_GFX_INDEX, GRBM_BROADCAST);
+}

@@ -1,0 +1,44 @@
+/* mmio.h - the card's 32-bit registers in BAR5. @reg: byte offset, REG_* of regs.h. Called only on
+ * the owner thread. A read costs one bridge command, a write four. Errors: those of bridge.h.
+ */
+#ifndef RX_MMIO_H
+#define RX_MMIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/pci/pci.h"
+
+struct mmio {
+	struct pci *pci; /* not owned */
+};
+
+struct reg_value {
+	uint32_t reg, value;
+};
+/* One row of a golden table: new = (old & ~mask) | value; mask all ones: value. polaris.md 5 */
+struct reg_golden {
+	uint32_t reg, mask, value;
+};
+
+int mmio_read(struct mmio *m, uint32_t reg, uint32_t *value);
+int mmio_write(struct mmio *m, uint32_t reg, uint32_t value);
+/* mmio_update - replace the bits of @mask. Writes only what differs. */
+int mmio_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value);
+/* mmio_ensure_list, mmio_golden_list - rows in order; reads first and writes what differs. */
+int mmio_ensure_list(struct mmio *m, const struct reg_value *list, size_t n);
+int mmio_golden_list(struct mmio *m, const struct reg_golden *list, size_t n);
+/* mmio_wait - until (value & mask) == want. @last may be NULL. Return: -ETIMEDOUT, not logged:
+ * callers differ in what it means. */
+int mmio_wait(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t want, unsigned timeout_ms,
+        uint32_t *last);
+
+/* mmio_select - which queue or VMID the banked registers show (polaris.md 6.1). @me: 0 graphics, 1
+ * MEC1. Between select and deselect nobody else may use the card: do not yield. */
+int mmio_select(struct mmio *m, unsigned me, unsigned pipe, unsigned queue, unsigned vmid);
+int mmio_deselect(struct mmio *m);
+/* mmio_select_se - GRBM_GFX_INDEX at one shader engine, or broadcast for all (polaris.md 1.4). */
+int mmio_select_se(struct mmio *m, unsigned se);
+int mmio_select_all(struct mmio *m);
+
+#endif
