@@ -10,7 +10,6 @@
 #define BAR_PREFETCH  0x8u
 #define MEMORY_MASK   0xFFFFFFF0u
 #define IO_MASK       0xFFFCu /* I/O BARs may leave the upper half 0 */
-0x20000000ull                 /* PCIe addresses below belong to the bridge itself: bridge.md 4.5 */
 #define ADDRESS_END    (1ull << 32) /* the upper dword is always 0 on this bridge: bridge.md 2.10 */
 #define MIN_WINDOW     (1ull << 20)
 #define REGISTER_BYTES 0x40000u /* polaris.md 1.2 */
