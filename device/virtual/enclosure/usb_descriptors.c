@@ -13,7 +13,7 @@ static const uint8_t DEVICE[18] = {
         18, 1, LE16(0x0210),        /* bcdUSB 2.10 at high speed (bridge.md 1.2) */
         0, 0, 0, 64,                /* class at the interface; bMaxPacketSize0 (bridge.md 1.2) */
         LE16(0x0BDA), LE16(0x9210), /* bridge.md 1.1 */
-        LE16(0x2001),               /* bcdDevice, one of those seen (bridge.md 1.1) */
+        LE16(0xF001),               /* bcdDevice, one of those seen (bridge.md 1.1) */
         1, 2, 3, 1,                 /* manufacturer, product, serial; one configuration */
 };
 

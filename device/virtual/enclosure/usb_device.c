@@ -187,7 +187,8 @@ static int reply(void *data, uint16_t room, const void *from, size_t len)
 {
 	size_t n = MIN(len, room);
 
-	memcpy(data, from, n);
+	if (n)
+		memcpy(data, from, n);
 	return (int)n;
 }
 

@@ -1,0 +1,481 @@
+/* Vendor commands E2 and E3: bridge.md 2.2-2.10, 2.14, 2.15. */
+#include <errno.h>
+#include <string.h>
+
+#include "device/bytes.h"
+#include "tests/unit/enclosure/helper_card.h"
+#include "tests/unit/enclosure/helper_host.h"
+
+#define BASE 0xF0000000u /* bridge.md 2.14: BAR0 as the firmware places it */
+#define BAR5 0xE0040000u
+
+static void enumeration_places_the_bars_and_enables_the_card(void **state)
+{
+	struct venc *e = host_new();
+
+	(void)state;
+	assert_int_equal(rtl_in32(e, 0xB3, 0x00), 0x67DF1002);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x10), 0xF000000C);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x14), 0);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x18), 0xE020000C);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x1C), 0);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x20), 0xD0000101);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x24), BAR5);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x04) & 7, 7);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x60) & 0xF0E0, 0x2040); /* MRRS 2, MPS 2 */
+	assert_int_equal(rtl_in32(e, 0xB3, 0x30), 0);               /* ROM BAR untouched */
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
+static void identity_sub_commands_have_their_layout(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t data[4096];
+
+	(void)state;
+	assert_int_equal(rtl_in32(e, 0x82, 0), 0xA0010001);
+	assert_int_equal(rtl_in(e, 0xA6, 0, data, 1), CSW_GOOD);
+	assert_int_equal(data[0], 1);
+	assert_int_equal(rtl_in(e, 0x93, 0, data, 1), CSW_GOOD);
+	assert_int_equal(data[0], 0);
+	assert_int_equal(rtl_in(e, 0xA5, 0, data, 20), CSW_GOOD);
+	assert_int_equal(get_le32(data), 1);
+	assert_int_equal(get_le32(data + 4), 32);
+	assert_int_equal(get_le32(data + 8), 87);
+	assert_int_equal(get_le32(data + 16), 20230829);
+	assert_int_equal(rtl_in(e, 0xC4, 0, data, 4096), CSW_GOOD);
+	assert_int_equal(data[0], 0xFF);
+	assert_int_equal(rtl_in(e, 0xD1, 0, data, 1), CSW_GOOD);
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
+static void link_and_status_structures_say_other_pcie_device_without_medium(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t data[128];
+
+	(void)state;
+	assert_int_equal(rtl_in(e, 0xBB, 0, data, 16), CSW_GOOD);
+	assert_int_equal(data[0], 3);
+	assert_int_equal(data[4], 0);
+	assert_int_equal(data[8], 1);
+	assert_int_equal(rtl_in(e, 0xB5, 0, data, 116), CSW_GOOD);
+	assert_int_equal(get_le32(data), 0); /* VID and DID only in states 0 and 2 */
+	assert_int_equal(data[68], 3);
+	assert_int_equal(data[72], 0);
+	assert_int_equal(rtl_in(e, 0xB2, 0, data, 1), CSW_GOOD);
+	assert_int_equal(data[0] & 1, 0);
+	venc_free(e);
+}
+
+/* sub-command, length -> sense */
+static void wrong_lengths_are_refused(void **state)
+{
+	static const struct {
+		uint8_t sub;
+		uint32_t address, len, sense;
+	} cases[] = {
+	        {0x82, 0, 8, 0x052000},
+	        {0xA6, 0, 2, 0x052000},
+	        {0xA5, 0, 16, 0x052000},
+	        {0xC4, 0, 512, 0x052000},
+	        {0xBB, 0, 15, 0x052400},
+	        {0xB5, 0, 115, 0x052400},
+	        {0x96, 0, 193, 0x052400},
+	        {0x96, 190, 3, 0x052400},
+	        {0x92, 0xA8000000, 4097, 0x052000},
+	        {0xB4, 0, 4097, 0x052000},
+	};
+	struct venc *e = host_new();
+	uint8_t data[8192];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		print_message("%02x length %u\n", cases[i].sub, cases[i].len);
+		assert_int_equal(
+		        rtl_in(e, cases[i].sub, cases[i].address, data, cases[i].len), CSW_FAILED);
+		assert_int_equal(host_sense(e), cases[i].sense);
+	}
+	assert_int_equal(rtl_in(e, 0x96, 0, data, 192), CSW_GOOD);
+	venc_free(e);
+}
+
+static void a_short_cdb_is_refused_and_reserved_bytes_are_guest_errors(void **state)
+{
+	static const uint8_t cdb[16] = {0xE2, 0, 1, 0, 0xA6, [12] = 1};
+	struct venc *e = host_new();
+	uint8_t byte;
+
+	(void)state;
+	assert_int_equal(host_command(e, cdb, 12, &byte, 1, true).status, CSW_FAILED);
+	assert_int_equal(host_sense(e), 0x052400);
+	assert_int_equal(own_guest_errors(e), 0);
+	assert_int_equal(host_command(e, cdb, 16, &byte, 1, true).status, CSW_GOOD);
+	assert_int_equal(own_guest_errors(e), 1);
+	venc_free(e);
+}
+
+static void flash_is_mirrored_and_ram_has_two_aliases(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t a[0x60], b[0x60];
+
+	(void)state;
+	assert_int_equal(rtl_in(e, 0x92, 0xAC004000, a, 0x60), CSW_GOOD);
+	assert_int_equal(get_le32(a), 0x97463136);
+	assert_int_equal(get_le32(a + 0x4C), 1);
+	assert_int_equal(rtl_in(e, 0x92, 0x8DE04000, b, 0x60), CSW_GOOD);
+	assert_memory_equal(a, b, 0x60);
+	rtl_out32(e, 0x23, 0xA800D000, 0x12345678);
+	assert_int_equal(rtl_in32(e, 0x92, 0x8800D000), 0x12345678);
+	assert_int_equal(own_guest_errors(e), 1); /* RAM is not the host's to write */
+	venc_free(e);
+}
+
+static void register_reads_use_the_offset_form_and_respect_the_closed_page(void **state)
+{
+	static const uint8_t offset_form[16] = {0xE2, 0, 0, 0, 0xA2, 1, 0, 0, 8, [12] = 4};
+	struct venc *e = host_new();
+	uint8_t data[8];
+
+	(void)state;
+	assert_int_equal(rtl_in32(e, 0xA2, 0xB35000C8), 0xA0010001);
+	assert_int_equal(rtl_in32(e, 0xA2, 0xB350005C), 0x03D965B0);
+	assert_int_equal(rtl_in32(e, 0xA2, 0xB300C70C), 0x0082AE8C);
+	assert_int_equal(host_command(e, offset_form, 16, data, 4, true).status, CSW_GOOD);
+	assert_int_equal(get_le32(data), 0xA0010001);
+	assert_int_equal(rtl_in(e, 0xA2, 0xB35000CA, data, 2), CSW_GOOD);
+	assert_int_equal(get_le16(data), 0xA001);
+	assert_int_equal(own_guest_errors(e), 0);
+	assert_int_equal(rtl_in(e, 0xA2, 0xB3700000, data, 4), CSW_FAILED);
+	assert_int_equal(host_sense(e), 0x052000);
+	assert_int_equal(rtl_in32(e, 0x92, 0xB35000C8), 0xA0010001); /* works, but is a mistake */
+	assert_int_equal(own_guest_errors(e), 1);
+	venc_free(e);
+}
+
+static void e3_is_locked_until_exactly_one_of_two_reads(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t data[0x80] = {0};
+
+	(void)state;
+	assert_int_equal(rtl_out(e, 0x23, 0xB3200000, data, 4), CSW_FAILED);
+	assert_int_equal(host_sense(e), 0x052000);
+	assert_int_equal(rtl_in(e, 0x92, 0xAC004000, data, 0x5F), CSW_GOOD);
+	assert_int_equal(rtl_in(e, 0x92, 0x8C004000, data, 0x60), CSW_GOOD);
+	assert_int_equal(rtl_in(e, 0x92, 0xAC013000, data, 0x18), CSW_GOOD);
+	assert_int_equal(rtl_out(e, 0x23, 0xB3200000, data, 4), CSW_FAILED);
+	assert_int_equal(rtl_in(e, 0x92, 0xAC004000, data, 0x60), CSW_GOOD);
+	assert_int_equal(rtl_out(e, 0x23, 0xB3200000, data, 4), CSW_GOOD);
+	venc_power_cycle(e);
+	assert_int_equal(rtl_out(e, 0x23, 0xB3200000, data, 4), CSW_FAILED);
+	assert_int_equal(rtl_in(e, 0x92, 0x8C013000, data, 0x18), CSW_GOOD);
+	assert_int_equal(get_le32(data), 0x79817981);
+	assert_int_equal(rtl_out(e, 0x23, 0xB3200000, data, 4), CSW_GOOD);
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
+static void forbidden_sub_commands_are_trapped(void **state)
+{
+	static const uint8_t e3[] = {0x10, 0x11, 0x17, 0x18, 0x19, 0x27, 0x30, 0x31, 0x37, 0x38,
+	        0x39, 0x3A, 0x3D, 0x3E, 0x3F, 0x40, 0x41, 0x44, 0x45, 0x46, 0x4B, 0x4C, 0x4D, 0x4E,
+	        0x4F};
+	static const uint8_t e2[] = {
+	        0xA0, 0xA8, 0xB8, 0xBA, 0xBC, 0xC3, 0xCA, 0xCC, 0xCF, 0xD0, 0x00};
+	struct venc *e = host_new();
+	uint8_t data[4] = {0};
+
+	(void)state;
+	rtl_unlock(e);
+	for (size_t i = 0; i < sizeof(e3); i++) {
+		assert_int_equal(rtl_out(e, e3[i], 0, data, 4), CSW_FAILED);
+		assert_int_equal(host_sense(e), 0x052000);
+	}
+	for (size_t i = 0; i < sizeof(e2); i++) {
+		assert_int_equal(rtl_in(e, e2[i], 0, data, 4), CSW_FAILED);
+		assert_int_equal(host_sense(e), 0x052000);
+	}
+	assert_int_equal(own_guest_errors(e), sizeof(e3) + sizeof(e2));
+	assert_int_equal(rtl_in(e, 0xA8, 0, data, 0), CSW_FAILED);
+	assert_int_equal(host_sense(e), 0x052400);
+	venc_free(e);
+}
+
+static const struct vcard_tlp *seen(unsigned i)
+{
+	assert_true(i < fake_card()->count && i < FAKE_TLPS);
+	return &fake_card()->seen[i];
+}
+
+static void expect_tlp(unsigned i, enum vcard_tlp_type type, uint64_t address, uint8_t enables)
+{
+	print_message("tlp %u: type %d address 0x%llx enables %x\n", i, (int)seen(i)->type,
+	        (unsigned long long)seen(i)->address, seen(i)->byte_enables);
+	assert_int_equal(seen(i)->type, type);
+	assert_int_equal(seen(i)->address, address);
+	assert_int_equal(seen(i)->byte_enables, enables);
+}
+
+static void config_reads_become_tlps_by_the_size_rules(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t data[256];
+
+	(void)state;
+	fake_card_forget();
+	rtl_in32(e, 0xB3, 0x08);
+	assert_int_equal(fake_card()->count, 1);
+	expect_tlp(0, VCARD_CFG_READ, 0x08, 0xF);
+	fake_card_forget();
+	assert_int_equal(rtl_in(e, 0xB3, 2, data, 2), CSW_GOOD);
+	assert_int_equal(get_le16(data), 0x67DF);
+	expect_tlp(0, VCARD_CFG_READ, 0x00, 0xC);
+	fake_card_forget();
+	assert_int_equal(rtl_in(e, 0xB3, 1, data, 4), CSW_GOOD); /* not aligned: bytes */
+	assert_int_equal(fake_card()->count, 4);
+	expect_tlp(0, VCARD_CFG_READ, 0x00, 0x2);
+	expect_tlp(3, VCARD_CFG_READ, 0x04, 0x1);
+	fake_card_forget();
+	assert_int_equal(rtl_in(e, 0xB3, 0, data, 256), CSW_GOOD);
+	assert_int_equal(fake_card()->count, 256);
+	assert_int_equal(get_le32(data), 0x67DF1002);
+	assert_int_equal(get_le32(data + 0x24), BAR5);
+	venc_free(e);
+}
+
+static void config_writes_of_two_bytes_have_no_side_effect(void **state)
+{
+	static const uint8_t command[2] = {0x06, 0x00}, line[1] = {0x0B};
+	struct venc *e = host_new();
+
+	(void)state;
+	rtl_unlock(e);
+	fake_card_forget();
+	assert_int_equal(rtl_out(e, 0x33, 4, command, 2), CSW_GOOD);
+	expect_tlp(0, VCARD_CFG_WRITE, 4, 0x3);
+	assert_int_equal(rtl_out(e, 0x33, 0x3D, line, 1), CSW_GOOD);
+	expect_tlp(1, VCARD_CFG_WRITE, 0x3C, 0x2);
+	assert_int_equal(seen(1)->data, 0x0B00);
+	assert_int_equal(rtl_in32(e, 0xB3, 4), 0x00100006);
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
+static void memory_offsets_are_added_to_the_base_modulo_2_to_the_32(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t half[2] = {0xCD, 0xAB};
+
+	(void)state;
+	rtl_unlock(e);
+	fake_card()->regs[0x150A] = 8192; /* CONFIG_MEMSIZE */
+	fake_card_forget();
+	assert_int_equal(rtl_in32(e, 0xB4, BAR5 - BASE + 0x5428), 8192);
+	expect_tlp(0, VCARD_MEM_READ, BAR5 + 0x5428, 0xF);
+	assert_int_equal(rtl_out(e, 0x34, 0x102, half, 2), CSW_GOOD);
+	expect_tlp(1, VCARD_MEM_WRITE, BASE + 0x100, 0xC);
+	assert_int_equal(seen(1)->data, 0xABCD0000);
+	assert_int_equal(get_le16(fake_card()->vram + 0x102), 0xABCD);
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
+static void the_base_stays_when_the_host_moves_bar0(void **state)
+{
+	static const uint8_t high[2] = {0x00, 0xC0};
+	struct venc *e = host_new();
+
+	(void)state;
+	rtl_unlock(e);
+	assert_int_equal(rtl_out(e, 0x33, 0x12, high, 2), CSW_GOOD);
+	assert_int_equal(rtl_in32(e, 0xB3, 0x10), 0xC000000C);
+	put_le32(fake_card()->vram + 8, 0xFEEDF00D);
+	assert_int_equal(rtl_in32(e, 0xB4, 0xC0000008u - BASE), 0xFEEDF00D);
+	venc_free(e);
+}
+
+static void bulk_memory_moves_one_byte_a_tlp_in_order(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t out[4096], back[4096];
+
+	(void)state;
+	rtl_unlock(e);
+	for (size_t i = 0; i < sizeof(out); i++)
+		out[i] = (uint8_t)(i * 7 + 1);
+	fake_card_forget();
+	assert_int_equal(rtl_out(e, 0x34, 0x1003, out, sizeof(out)), CSW_GOOD);
+	assert_int_equal(fake_card()->count, 4096);
+	for (unsigned i = 0; i < 4096; i++) {
+		assert_int_equal(seen(i)->address, BASE + ((0x1003 + i) & ~3u));
+		assert_int_equal(seen(i)->byte_enables, 1 << ((0x1003 + i) & 3));
+	}
+	assert_int_equal(rtl_in(e, 0xB4, 0x1003, back, sizeof(back)), CSW_GOOD);
+	assert_memory_equal(back, out, sizeof(out));
+	assert_int_equal(fake_card()->count, 8192);
+	venc_free(e);
+}
+
+static void a_failed_tlp_is_good_with_the_value_read_before(void **state)
+{
+	static const uint8_t dead[2] = {0xAD, 0xDE};
+	struct venc *e = host_new();
+	uint8_t four[5];
+
+	(void)state;
+	rtl_unlock(e);
+	put_le32(fake_card()->vram, 0xCAFE1234);
+	assert_int_equal(rtl_in32(e, 0xB4, 0), 0xCAFE1234);
+	assert_int_equal(rtl_in32(e, 0xB4, 0x40000000u - BASE), 0xCAFE1234);
+	assert_int_equal(rtl_in(e, 0xB4, 0x40000000u - BASE, four, 5), CSW_GOOD);
+	assert_int_equal(four[0], 0x34);
+	assert_int_equal(four[4], 0x34);
+	assert_int_equal(rtl_out(e, 0x34, 0x40000000u - BASE, dead, 2), CSW_GOOD);
+	assert_int_equal(rtl_in32(e, 0xB3, 0), 0x67DF1002);
+	assert_int_equal(rtl_in32(e, 0xB4, 0x40000000u - BASE), 0x67DF1002);
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
+static void a_dword_write_also_stores_to_the_cpu_address(void **state)
+{
+	struct venc *e = host_new();
+
+	(void)state;
+	rtl_unlock(e);
+	/* the alias trick of 2.10: offset 0xB3200010 is an SRAM address */
+	rtl_out32(e, 0x34, 0xB3200010, 0x55AA1234);
+	assert_int_equal(rtl_in32(e, 0x92, 0xB3200010), 0x55AA1234);
+	assert_int_equal(own_guest_errors(e), 1);
+	/* unmapped: the default drops the store, the TLP still goes out */
+	rtl_out32(e, 0x34, 0x20, 0x11223344);
+	assert_int_equal(get_le32(fake_card()->vram + 0x20), 0x11223344);
+	assert_int_equal(own_guest_errors(e), 2);
+	rtl_out32(e, 0x33, 0x10, 0xC0000000);
+	assert_int_equal(own_guest_errors(e), 3);
+	venc_free(e);
+}
+
+static void a_stray_store_hangs_the_bridge_when_told_so(void **state)
+{
+	struct venc *e = host_new_with((struct venc_options){.stray_store_hangs = true});
+	uint8_t dword[4] = {1, 2, 3, 4};
+
+	(void)state;
+	rtl_unlock(e);
+	fake_card_forget();
+	assert_int_equal(rtl_out(e, 0x34, 0x20, dword, 4), -ETIMEDOUT);
+	assert_int_equal(fake_card()->count, 0); /* it comes before the TLP */
+	assert_int_equal(rtl_in(e, 0xA6, 0, dword, 1), -ETIMEDOUT);
+	venc_free(e);
+}
+
+static void without_a_card_bb_says_ff_and_pcie_commands_are_guest_errors(void **state)
+{
+	struct venc *e = host_new_with((struct venc_options){.start_unpowered = true});
+	uint8_t data[16];
+
+	(void)state;
+	assert_int_equal(rtl_in(e, 0xBB, 0, data, 16), CSW_GOOD);
+	assert_int_equal(data[0], 0xFF);
+	assert_int_equal(rtl_in(e, 0xB3, 0, data, 4), CSW_FAILED);
+	assert_int_equal(host_sense(e), 0x052000);
+	assert_int_equal(own_guest_errors(e), 1);
+	venc_free(e);
+}
+
+static void a_null_handle_hangs_the_bridge_when_told_so(void **state)
+{
+	struct venc *e = host_new_with(
+	        (struct venc_options){.start_unpowered = true, .null_handle_hangs = true});
+	uint8_t data[4];
+
+	(void)state;
+	assert_int_equal(rtl_in(e, 0xB4, 0, data, 4), -ETIMEDOUT);
+	assert_int_equal(rtl_in(e, 0xA6, 0, data, 1), -ETIMEDOUT);
+	venc_port_reset(e);
+	assert_int_equal(rtl_in(e, 0xA6, 0, data, 1), CSW_GOOD);
+	venc_free(e);
+}
+
+static void a_link_that_drops_shows_as_state_ff(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t data[16];
+
+	(void)state;
+	assert_int_equal(rtl_in32(e, 0xA2, 0xB3313100) >> 26 & 1, 1);
+	venc_inject(e, VENC_FAULT_LINK_DOWN, 1);
+	assert_int_equal(rtl_in(e, 0xBB, 0, data, 16), CSW_GOOD);
+	assert_int_equal(data[0], 0xFF);
+	assert_int_equal(rtl_in32(e, 0xA2, 0xB3313100) >> 26 & 1, 0);
+	assert_int_equal(rtl_in(e, 0xB3, 0, data, 4), CSW_FAILED);
+	venc_inject(e, VENC_FAULT_LINK_DOWN, 0);
+	assert_int_equal(rtl_in32(e, 0xB3, 0), 0x67DF1002);
+	venc_free(e);
+}
+
+static void a_hung_gpu_leaves_configuration_alive(void **state)
+{
+	struct venc *e = host_new();
+
+	(void)state;
+	put_le32(fake_card()->vram, 0x31415926);
+	assert_int_equal(rtl_in32(e, 0xB3, 0), 0x67DF1002);
+	venc_inject(e, VENC_FAULT_GPU_HANG, 1);
+	assert_int_equal(rtl_in32(e, 0xB4, 0), 0x67DF1002); /* stale */
+	assert_int_equal(rtl_in32(e, 0xB3, 8), 0x030000E7);
+	venc_free(e);
+}
+
+static void a_card_answering_crs_too_long_is_missed(void **state)
+{
+	struct venc *e = host_new();
+	uint8_t data[16];
+
+	(void)state;
+	venc_inject(e, VENC_FAULT_CRS, 3);
+	assert_int_equal(rtl_in32(e, 0xB3, 0), 0xFFFF0001);
+	venc_power_cycle(e); /* two more, then the card */
+	assert_int_equal(rtl_in(e, 0xBB, 0, data, 16), CSW_GOOD);
+	assert_int_equal(data[0], 3);
+	venc_inject(e, VENC_FAULT_CRS, 15);
+	venc_power_cycle(e);
+	assert_int_equal(rtl_in(e, 0xBB, 0, data, 16), CSW_GOOD);
+	assert_int_equal(data[0], 0xFF);
+	venc_free(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(enumeration_places_the_bars_and_enables_the_card),
+	        cmocka_unit_test(identity_sub_commands_have_their_layout),
+	        cmocka_unit_test(link_and_status_structures_say_other_pcie_device_without_medium),
+	        cmocka_unit_test(wrong_lengths_are_refused),
+	        cmocka_unit_test(a_short_cdb_is_refused_and_reserved_bytes_are_guest_errors),
+	        cmocka_unit_test(flash_is_mirrored_and_ram_has_two_aliases),
+	        cmocka_unit_test(register_reads_use_the_offset_form_and_respect_the_closed_page),
+	        cmocka_unit_test(e3_is_locked_until_exactly_one_of_two_reads),
+	        cmocka_unit_test(forbidden_sub_commands_are_trapped),
+	        cmocka_unit_test(config_reads_become_tlps_by_the_size_rules),
+	        cmocka_unit_test(config_writes_of_two_bytes_have_no_side_effect),
+	        cmocka_unit_test(memory_offsets_are_added_to_the_base_modulo_2_to_the_32),
+	        cmocka_unit_test(the_base_stays_when_the_host_moves_bar0),
+	        cmocka_unit_test(bulk_memory_moves_one_byte_a_tlp_in_order),
+	        cmocka_unit_test(a_failed_tlp_is_good_with_the_value_read_before),
+	        cmocka_unit_test(a_dword_write_also_stores_to_the_cpu_address),
+	        cmocka_unit_test(a_stray_store_hangs_the_bridge_when_told_so),
+	        cmocka_unit_test(without_a_card_bb_says_ff_and_pcie_commands_are_guest_errors),
+	        cmocka_unit_test(a_null_handle_hangs_the_bridge_when_told_so),
+	        cmocka_unit_test(a_link_that_drops_shows_as_state_ff),
+	        cmocka_unit_test(a_hung_gpu_leaves_configuration_alive),
+	        cmocka_unit_test(a_card_answering_crs_too_long_is_missed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
