@@ -119,7 +119,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* The data section must be covered exactly: no gap, no overlap, nothing behind. */
-static int check_layout(struct why *w, const struct st_file *f)
+static int check_layout(struct why *w, struct st_file *f)
 {
 	uint64_t at = 0;
 
@@ -129,6 +129,8 @@ static int check_layout(struct why *w, const struct st_file *f)
 			        f->tensors[i].name, (unsigned long long)at);
 		at = f->tensors[i].end;
 	}
+	if (f->data_size == ST_SIZE_AS_DECLARED)
+		f->data_size = at;
 	if (at != f->data_size)
 		return bad(w, "file has %llu data bytes, tensors cover %llu",
 		        (unsigned long long)f->data_size, (unsigned long long)at);
@@ -199,7 +201,7 @@ int st_parse(const uint8_t *head, size_t len, uint64_t file_size, struct st_file
 	int err = -ENOMEM;
 	if (f) {
 		f->header_size = len;
-		f->data_size = file_size - len;
+		f->data_size = file_size == ST_SIZE_AS_DECLARED ? file_size : file_size - len;
 		err = parse_root(&w, root, f);
 	}
 	json_decref(root);

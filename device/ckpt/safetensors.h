@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ST_MAX_HEADER (16u << 20) /* we refuse larger headers */
-#define ST_MAX_DIMS   8
+#define ST_MAX_HEADER       (16u << 20) /* we refuse larger headers */
+#define ST_SIZE_AS_DECLARED UINT64_MAX  /* file size not known yet: take what the tensors cover */
+#define ST_MAX_DIMS         8
 
 struct st_tensor {
 	char name[128];

@@ -22,6 +22,7 @@ struct rx_module {
 struct rx_kernels {
 	struct rx580 *rx;
 	struct rx_module *modules;
+	struct plan *queue_owner;
 };
 
 int rx_kernels_new(struct rx_kernels **out, struct rx580 *rx)
@@ -187,4 +188,14 @@ int rx_module_pin(struct rx_module *m, uint64_t *base)
 void rx_module_unpin(struct rx_module *m)
 {
 	m->pins--;
+}
+
+struct plan *rx_plan_queue_owner(const struct rx_kernels *k)
+{
+	return k->queue_owner;
+}
+
+void rx_set_plan_queue_owner(struct rx_kernels *k, struct plan *p)
+{
+	k->queue_owner = p;
 }

@@ -14,6 +14,7 @@
 
 struct rx_kernels;
 struct rx_module;
+struct plan;
 
 int rx_kernels_new(struct rx_kernels **out, struct rx580 *rx);
 void rx_kernels_free(struct rx_kernels *k);
@@ -32,5 +33,9 @@ bool rx_module_pinned(const struct rx_module *m);
  * Return: 0; -ENOSPC; link errors. */
 int rx_module_pin(struct rx_module *m, uint64_t *base);
 void rx_module_unpin(struct rx_module *m);
+
+/* rx_plan_queue_owner - the plan whose ring the one plan queue runs on, NULL when nobody's. */
+struct plan *rx_plan_queue_owner(const struct rx_kernels *k);
+void rx_set_plan_queue_owner(struct rx_kernels *k, struct plan *p);
 
 #endif
