@@ -1,5 +1,4 @@
 /* log.c - see log.h. */
-#define _GNU_SOURCE
 #include "device/log.h"
 
 #include <errno.h>
