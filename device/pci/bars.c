@@ -4,20 +4,18 @@
 #include "device/err.h"
 #include "device/pci/pci_priv.h"
 
-#define BAR_IO        0x1u
-#define BAR_TYPE_64   0x4u
-#define BAR_TYPE_MASK 0x6u
-#define BAR_PREFETCH  0x8u
-#define MEMORY_MASK   0xFFFFFFF0u
-#define IO_MASK       0xFFFCu /* I/O BARs may leave the upper half 0 */
+#define BAR_IO         0x1u
+#define BAR_TYPE_64    0x4u
+#define BAR_TYPE_MASK  0x6u
+#define BAR_PREFETCH   0x8u
+#define MEMORY_MASK    0xFFFFFFF0u
+#define IO_MASK        0xFFFCu      /* I/O BARs may leave the upper half 0 */
 #define ADDRESS_END    (1ull << 32) /* the upper dword is always 0 on this bridge: bridge.md 2.10 */
 #define MIN_WINDOW     (1ull << 20)
 #define REGISTER_BYTES 0x40000u /* polaris.md 1.2 */
 
-        /* probe_bar - one BAR dword: value as found, and what all ones read back as. Restores it.
-         */
-        static int
-        probe_bar(struct pci *p, unsigned i, uint32_t *value, uint32_t *ones)
+/* probe_bar - one BAR dword: value as found, and what all ones read back as. Restores it. */
+static int probe_bar(struct pci *p, unsigned i, uint32_t *value, uint32_t *ones)
 {
 	int err = pci_cfg_read(p, CFG_BAR(i), 4, value);
 

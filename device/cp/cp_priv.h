@@ -1,0 +1,24 @@
+/* cp_priv.h - shared by the files of cp/. */
+#ifndef RX_CP_PRIV_H
+#define RX_CP_PRIV_H
+
+#include "device/cp/cp.h"
+
+struct cp {
+	struct mmio *mmio;
+	struct gmc *gmc;
+	unsigned compute_units;
+};
+
+struct cp_queue {
+	struct cp *cp;
+	struct cp_queue_config config;
+	bool work_cleared; /* fresh VRAM is noise: EOP buffer and MQD are written once */
+	/* what the hardware holds, so that a re-activation on the same ring writes three registers
+	 * instead of fifty */
+	uint64_t ring;
+	unsigned log2_dw;
+	bool programmed;
+};
+
+#endif
