@@ -1,7 +1,9 @@
-/* cross_entropy.cl - softmax cross-entropy of one row of logits a group; in training the logits become their gradient. */
+/* cross_entropy.cl - softmax cross-entropy of one row of logits a group; in training the logits
+ * become their gradient. */
 #include "gpu.h"
 
-/* lse (base 2) of the row, and its loss stored. Lane l owns columns l, l + 256, ... in every pass. */
+/* lse (base 2) of the row, and its loss stored. Lane l owns columns l, l + 256, ... in every pass.
+ */
 inline float row_loss(rsrc_t row, uint target, uint v, global float *loss, local float *scratch)
 {
 	float top = -INFINITY, sum = 0;
@@ -26,17 +28,18 @@ inline uint target_of(global const struct rx_step *step, uint row, uint rows, ui
 }
 
 GROUP(256)
-kernel void cross_entropy_loss(global const struct rx_step *step, global const float *logits, global float *loss, uint rows, uint t,
-	uint v)
+kernel void cross_entropy_loss(global const struct rx_step *step, global const float *logits,
+        global float *loss, uint rows, uint t, uint v)
 {
 	local float scratch[8];
 	const uint row = group_x();
-	row_loss(resource((global char *)logits + (uint)(row * v * 4), v * 4), target_of(step, row, rows, t), v, loss + row, scratch);
+	row_loss(resource((global char *)logits + (uint)(row * v * 4), v * 4),
+	        target_of(step, row, rows, t), v, loss + row, scratch);
 }
 
 GROUP(256)
-kernel void cross_entropy_train(global const struct rx_step *step, global float *logits, global float *loss, uint rows, uint t,
-	uint v, float scale)
+kernel void cross_entropy_train(global const struct rx_step *step, global float *logits,
+        global float *loss, uint rows, uint t, uint v, float scale)
 {
 	local float scratch[8];
 	const uint row = group_x(), target = target_of(step, row, rows, t);

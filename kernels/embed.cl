@@ -8,14 +8,16 @@ inline rsrc_t ids_of(global const struct rx_step *step, uint rows, uint t)
 }
 
 GROUP(256)
-kernel void embed_forward(global const struct rx_step *step, global const float *wte, global const float *wpe, global float *x,
-	uint rows, uint t, uint c, uint v)
+kernel void embed_forward(global const struct rx_step *step, global const float *wte,
+        global const float *wpe, global float *x, uint rows, uint t, uint c, uint v)
 {
-	const uint lane = lane_id() & 63, row = group_x() * 4 + uniform(lane_id() >> 6), bytes = c * 4;
+	const uint lane = lane_id() & 63, row = group_x() * 4 + uniform(lane_id() >> 6),
+	           bytes = c * 4;
 	if (row >= rows)
 		return;
 	const uint id = uniform(load_u16(ids_of(step, rows, t), id_offset(row, t)));
-	const rsrc_t rt = resource((global const char *)wte + (uint)((id < v ? id : 0) * bytes), bytes);
+	const rsrc_t rt =
+	        resource((global const char *)wte + (uint)((id < v ? id : 0) * bytes), bytes);
 	const rsrc_t rp = resource((global const char *)wpe + (uint)(row % t * bytes), bytes);
 	const rsrc_t rx = resource((global char *)x + (uint)(row * bytes), bytes);
 	for (uint at = lane * 4; at < bytes; at += 256) {
@@ -24,7 +26,9 @@ kernel void embed_forward(global const struct rx_step *step, global const float 
 	}
 }
 
-GROUP(64) kernel void embed_backward_wpe(global const float *dx, global float *dwpe, uint rows, uint t, uint c)
+GROUP(64)
+kernel void embed_backward_wpe(
+        global const float *dx, global float *dwpe, uint rows, uint t, uint c)
 {
 	const uint column = group_x() * 64 + lane_id(), position = group_y();
 	const rsrc_t rd = resource(dx, rows * c * 4);
@@ -36,10 +40,11 @@ GROUP(64) kernel void embed_backward_wpe(global const float *dx, global float *d
 	dwpe[position * c + column] = sum;
 }
 
-/* The group of a token's first occurrence adds the rows of all its occurrences, in order; the others leave. */
+/* The group of a token's first occurrence adds the rows of all its occurrences, in order; the
+ * others leave. */
 GROUP(64)
-kernel void embed_backward_wte(global const struct rx_step *step, global const float *dx, global float *dwte, uint rows, uint t,
-	uint c, uint v)
+kernel void embed_backward_wte(global const struct rx_step *step, global const float *dx,
+        global float *dwte, uint rows, uint t, uint c, uint v)
 {
 	const uint lane = lane_id(), column = group_x() * 64 + lane, first = group_y();
 	const rsrc_t ids = ids_of(step, rows, t), rd = resource(dx, rows * c * 4);
@@ -51,7 +56,8 @@ kernel void embed_backward_wte(global const struct rx_step *step, global const f
 	float sum = load1(out, at, 0);
 	for (uint base = 0; base < rows; base += 64) {
 		uint row = base + lane;
-		ulong same = __builtin_amdgcn_ballot_w64(row < rows && load_u16(ids, id_offset(row, t)) == id);
+		ulong same = __builtin_amdgcn_ballot_w64(
+		        row < rows && load_u16(ids, id_offset(row, t)) == id);
 		while (same) {
 			uint found = base + (uint)__builtin_ctzl(same);
 			if (found < first)
@@ -64,7 +70,8 @@ kernel void embed_backward_wte(global const struct rx_step *step, global const f
 }
 
 GROUP(64)
-kernel void take_row(global const struct rx_step *step, global const float *x, global float *y, uint rows, uint c)
+kernel void take_row(global const struct rx_step *step, global const float *x, global float *y,
+        uint rows, uint c)
 {
 	const uint column = group_x() * 64 + lane_id();
 	const float position = as_constant(float, as_constant(struct rx_step, step)->scalars)[0];

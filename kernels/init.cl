@@ -1,7 +1,9 @@
-/* init.cl - weights from a seed, on the card. Philox 4x32-10: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11. */
+/* init.cl - weights from a seed, on the card. Philox 4x32-10: Salmon et al., "Parallel random
+ * numbers: as easy as 1, 2, 3", SC11. */
 #include "gpu.h"
 
-#define PHILOX_M0 0xd2511f53u /* multipliers and Weyl increments: the paper, table 2 and section 4.3 */
+#define PHILOX_M0                                                                                  \
+	0xd2511f53u /* multipliers and Weyl increments: the paper, table 2 and section 4.3 */
 #define PHILOX_M1 0xcd9e8d57u
 #define PHILOX_W0 0x9e3779b9u
 #define PHILOX_W1 0xbb67ae85u
@@ -25,7 +27,8 @@ inline uint4 philox(uint4 c, uint2 key)
 	return c;
 }
 
-/* Box-Muller. The top 24 bits of a word are exact in a float; v_sin_f32 and v_cos_f32 take revolutions. */
+/* Box-Muller. The top 24 bits of a word are exact in a float; v_sin_f32 and v_cos_f32 take
+ * revolutions. */
 inline float2 normal_pair(uint a, uint b)
 {
 	float u = ((float)(a >> 8) + 0.5f) * 0x1p-24f;
@@ -34,7 +37,9 @@ inline float2 normal_pair(uint a, uint b)
 	return (float2)(radius * __builtin_amdgcn_cosf(turn), radius * __builtin_amdgcn_sinf(turn));
 }
 
-GROUP(256) kernel void init_normal(global float *x, uint n, float std, uint seed_lo, uint seed_hi, uint stream, uint groups)
+GROUP(256)
+kernel void init_normal(
+        global float *x, uint n, float std, uint seed_lo, uint seed_hi, uint stream, uint groups)
 {
 	rsrc_t r = resource(x, n * 4);
 	for (uint base = group_x() * 4096; base < n * 4; base += groups * 4096) {

@@ -30,7 +30,8 @@ GROUP(256) kernel void grad_sumsq(global const float *grad, global float *part, 
 		part[group_x()] = sum;
 }
 
-GROUP(256) kernel void grad_norm(global const float *part, global float *norm, uint groups, float clip)
+GROUP(256)
+kernel void grad_norm(global const float *part, global float *norm, uint groups, float clip)
 {
 	local float scratch[4];
 	rsrc_t r = resource(part, groups * 4);
