@@ -1,0 +1,269 @@
+/* card_priv.h - the insides of the virtual card, shared by the files of this folder only.
+ *
+ * Locks: card->lock guards configuration space, registers, queue registers and HDP. The pipe
+ * threads take it for register access and state changes, never while they execute packets or wait.
+ * What a pipe thread executes (struct cp_queue below "execution") is touched by that thread only.
+ * The engine's report callback takes no lock: it runs while somebody may be waiting for the engine
+ * with the lock held.
+ */
+#ifndef VCARD_PRIV_H
+#define VCARD_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "device/regs/regs.h"
+#include "device/virtual/card/card.h"
+#include "device/virtual/gcn3/engine.h"
+#include "device/virtual/mem/vmem.h"
+
+#define CARD_FUNCTIONS   2 /* graphics and HDMI audio: bridge.md 4.2 */
+#define CARD_PIPES       4 /* of MEC1: polaris.md 1.4 */
+#define CARD_QUEUES      8 /* a pipe */
+#define CARD_VMIDS       16
+#define CARD_SH_MEM_REGS 5
+#define CARD_MMIO_DWORDS (RX_MMIO_BYTES / 4)
+#define CARD_FLASH_BYTES 0x80000u /* 512 KiB flash: polaris.md 2.1 */
+#define CARD_ROM_BYTES   0x20000u /* expansion ROM window: polaris.md 1.2 */
+#define CARD_BAR0_BYTES  (256ull << 20)
+#define CARD_BAR2_BYTES  (2ull << 20)
+#define CARD_AUDIO_BYTES 0x4000u
+#define CARD_ALL_ONES    0xFFFFFFFFu
+
+#define HQD_FIRST  REG_CP_MQD_BASE_ADDR
+#define HQD_LAST   REG_CP_HQD_EOP_DONES
+#define HQD_DWORDS ((HQD_LAST - HQD_FIRST) / 4 + 1)
+#define HQD(q, r)  ((q)->hqd[(REG_##r - HQD_FIRST) / 4])
+
+#define COMPUTE_FIRST  REG_COMPUTE_DISPATCH_INITIATOR
+#define COMPUTE_DWORDS ((REG_COMPUTE_USER_DATA_15 - COMPUTE_FIRST) / 4 + 1)
+#define COMPUTE(q, r)  ((q)->compute[(REG_##r - COMPUTE_FIRST) / 4])
+
+/* Values of CP_HQD_ERROR: the model's own, the field's meaning on gfx8 is not public. */
+enum cp_error { CP_ERROR_PACKET = 1, CP_ERROR_ADDRESS = 2, CP_ERROR_SHADER = 4 };
+
+struct vcard;
+struct cp_pipe;
+
+/* A run of packets being executed: the ring, or an indirect buffer. Dwords [pos, fetched) were
+ * taken from memory earlier and stay as they were (resident-plans.md 15.1). */
+struct cp_stream {
+	uint64_t base; /* VRAM offset */
+	uint64_t size; /* dwords; of the ring: a power of two */
+	uint64_t pos;  /* next dword; the ring counts on past its end */
+	uint64_t fetched;
+	uint64_t limit; /* one past the last dword that may be fetched */
+	bool ring;
+	bool uncached;
+	uint32_t *data; /* size dwords, owned */
+	uint64_t capacity;
+};
+
+/* RELEASE_MEM waiting for the work before it. */
+struct cp_release {
+	uint32_t event, control;
+	uint64_t address; /* VRAM offset */
+	uint64_t data;
+	uint64_t packet; /* number of the packet, to bound how late it retires */
+};
+#define CP_MAX_RELEASES 256 /* EOP_SIZE 0xA: 0x800 dwords, 8 an entry (resident-plans.md 6) */
+
+struct cp_queue {
+	struct vcard *card;
+	struct cp_pipe *pipe;
+	unsigned index;
+	/* registers, under card->lock */
+	uint32_t hqd[HQD_DWORDS];
+	bool stopped; /* after an error: nothing is fetched until a dequeue */
+	bool fresh;   /* activated, not latched by the pipe yet */
+	/* execution */
+	struct cp_stream ring, ib;
+	bool in_ib;
+	uint64_t packets;
+	uint32_t compute[COMPUTE_DWORDS];
+	bool compute_set[COMPUTE_DWORDS];
+	struct cp_release release[CP_MAX_RELEASES];
+	unsigned releases, max_releases;
+	uint32_t dma[7]; /* a DMA_DATA without CP_SYNC not done yet */
+	bool dma_pending;
+	uint64_t atomic_return;
+	uint32_t reported_rptr;
+	uint32_t *scratch; /* a packet that wraps round the ring end */
+};
+
+struct cp_pipe {
+	struct vcard *card;
+	unsigned index;
+	pthread_t thread;
+	bool started;
+	pthread_cond_t wake;
+	_Atomic(struct cp_queue *) running; /* written under the lock */
+	atomic_bool
+	        attention; /* something below or in the queue's registers wants to be looked at */
+	atomic_bool fault; /* a dispatch of the running queue faulted */
+	bool abort;        /* reset or free: drop what runs */
+	unsigned next;     /* queue to look at first */
+	struct cp_queue queue[CARD_QUEUES];
+};
+
+struct config_function {
+	uint32_t value[1024], writable[1024], clear_on_one[1024];
+};
+
+struct hdp;
+
+struct vcard {
+	struct vcard_options opt;
+	struct vmem *mem;
+	struct gcn3_engine *engine;
+	pthread_mutex_t lock;
+	pthread_cond_t parked; /* a pipe stopped running a queue */
+	bool stopping;
+	struct config_function config[CARD_FUNCTIONS];
+	uint32_t reg[CARD_MMIO_DWORDS];
+	uint8_t kind[CARD_MMIO_DWORDS]; /* enum reg_kind */
+	uint8_t complained[CARD_MMIO_DWORDS / 8];
+	uint32_t sh_mem[CARD_VMIDS][CARD_SH_MEM_REGS];
+	uint32_t mec2_hqd[CARD_PIPES][CARD_QUEUES][HQD_DWORDS];
+	uint64_t clock_latch;
+	uint64_t reset_until_ns; /* registers read all ones until then, after a chip reset */
+	uint32_t rom_index;
+	uint32_t smc_value[64];
+	uint64_t smc_complained;
+	uint8_t *flash;
+	struct hdp *hdp;
+	struct cp_pipe pipe[CARD_PIPES];
+	_Atomic uint64_t fb_base, fb_size;
+	atomic_uint_least64_t guest_errors, packets;
+};
+
+/* card.c */
+void card_log(struct vcard *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void card_guest_error(struct vcard *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+uint64_t card_clock(void); /* 25 MHz: polaris.md 6.3 */
+/* card_chip_reset - everything but the callers and the host's power switch. Called with the lock
+ * held. */
+void card_chip_reset(struct vcard *c);
+/* card_vram_offset - MC address to VRAM offset. Return: false when [mc, mc + len) is not all VRAM.
+ */
+bool card_vram_offset(struct vcard *c, uint64_t mc, uint64_t len, uint64_t *off);
+
+/* config.c: with the lock held. */
+void config_reset(struct vcard *c);
+enum vcard_completion config_access(struct vcard *c, struct vcard_tlp *tlp);
+enum card_window {
+	WINDOW_NONE,
+	WINDOW_VRAM,
+	WINDOW_DOORBELL,
+	WINDOW_MMIO,
+	WINDOW_ROM,
+	WINDOW_AUDIO,
+	WINDOW_IO
+};
+/* config_decode - who claims a bus address, and the offset inside. */
+enum card_window config_decode(struct vcard *c, bool io, uint64_t address, uint64_t *off);
+
+/* mmio.c: with the lock held; offsets are bytes, dword aligned. */
+void mmio_reset(struct vcard *c);
+uint32_t mmio_read(struct vcard *c, uint32_t off);
+void mmio_write(struct vcard *c, uint32_t off, uint32_t value);
+/* What packets may reach: registers that are not banked and start or stop nothing. Return: 0;
+ * -EPERM, not logged. */
+int mmio_cp_read(struct vcard *c, uint32_t off, uint32_t *value);
+int mmio_cp_write(struct vcard *c, uint32_t off, uint32_t value);
+enum reg_kind {
+	REG_UNDEFINED,
+	REG_STORE,
+	REG_READ_ONLY, /* constant or computed */
+	REG_SPECIAL,   /* has an effect; see mmio.c */
+	REG_CONTROL,   /* has an effect packets must not cause */
+	REG_BANKED_SH_MEM,
+	REG_BANKED_HQD,
+};
+/* mmio_regs.c: what exists and its value after reset. */
+void mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS]);
+void mmio_regs_reset(struct vcard *c);
+
+/* smc.c: the SMC address space behind the index/data pairs, with the lock held. */
+void smc_reset(struct vcard *c);
+uint32_t smc_read(struct vcard *c, uint32_t index);
+void smc_write(struct vcard *c, uint32_t index, uint32_t value);
+
+/* vbios.c: fill the flash. @vram_mb: for the tables. */
+void vbios_build(uint8_t flash[CARD_FLASH_BYTES], uint32_t vram_mb);
+
+/* hdp.c: with the lock held. */
+int hdp_new(struct hdp **out, struct vmem *mem);
+void hdp_free(struct hdp *h);
+void hdp_reset(struct hdp *h); /* forget everything, written or cached */
+int hdp_write(struct hdp *h, uint64_t off, unsigned byte_enables, uint32_t data);
+int hdp_read(struct hdp *h, uint64_t off, uint32_t *data);
+void hdp_flush(struct hdp *h);
+void hdp_invalidate(struct hdp *h);
+
+/* hqd.c: queue registers and doorbells, with the lock held. */
+struct cp_queue *hqd_selected(struct vcard *c);
+uint32_t hqd_read(struct vcard *c, uint32_t off);
+void hqd_write(struct vcard *c, uint32_t off, uint32_t value);
+void hqd_doorbell(struct vcard *c, uint64_t off, uint32_t value);
+void hqd_reset(struct vcard *c);
+bool hqd_halted(struct vcard *c);
+uint64_t hqd_ring_dwords(const struct cp_queue *q);
+static inline bool hqd_active(const struct cp_queue *q)
+{
+	return q->hqd[(REG_CP_HQD_ACTIVE - HQD_FIRST) / 4] & 1;
+}
+
+/* cp.c: the pipe threads. */
+int cp_init(struct vcard *c);
+void cp_fini(struct vcard *c);
+int cp_start_pipe(struct cp_pipe *p); /* first activation; with the lock held */
+void cp_poke(struct cp_pipe *p);      /* something changed; with the lock held */
+void cp_quiesce(
+        struct vcard *c); /* every pipe drops what it runs; lock held, released while waiting */
+bool cp_busy(struct vcard *c);
+void cp_report(void *ctx, const struct gcn3_dispatch *d,
+        const struct gcn3_report *r); /* engine callback */
+/* cp_checkpoint - between packets and inside waits. Return: 0 go on; -ECANCELED the queue is to be
+ * given up; -EIO a dispatch faulted. @in_wait: the queue blocks inside a packet. */
+int cp_checkpoint(struct cp_queue *q, bool in_wait);
+
+/* cp_fetch.c */
+int cp_stream_open(struct cp_stream *s, uint64_t base, uint64_t size, bool ring, bool uncached);
+void cp_stream_free(struct cp_stream *s);
+void cp_stream_refetch(struct cp_stream *s); /* forget what was fetched ahead */
+/* cp_stream_want - make @count dwords at pos available, reading ahead in chunks. Return: false when
+ * they cross the end. */
+bool cp_stream_want(struct vcard *c, struct cp_stream *s, uint64_t count);
+static inline uint32_t cp_stream_at(const struct cp_stream *s, uint64_t i)
+{
+	return s->data[s->ring ? (s->pos + i) & (s->size - 1) : s->pos + i];
+}
+
+/* cp_packets.c and the other cp_*.c: one packet. @p: the packet, header first; @n: its dwords.
+ * Return: 0; -ECANCELED, -EIO as cp_checkpoint; -EBADMSG malformed and -EFAULT bad address (both
+ * logged). */
+int cp_step(struct cp_queue *q);
+typedef int cp_packet_fn(struct cp_queue *q, const uint32_t *p, uint32_t n);
+cp_packet_fn cp_nop, cp_dispatch_direct, cp_dispatch_indirect, cp_atomic_mem, cp_cond_exec,
+        cp_write_data, cp_wait_reg_mem, cp_indirect_buffer, cp_copy_data, cp_cond_write,
+        cp_event_write, cp_release_mem, cp_dma_data, cp_acquire_mem, cp_rewind, cp_set_sh_reg,
+        cp_set_uconfig_reg;
+/* cp_bad - count and log a malformed packet of @q. Return: -EBADMSG. */
+int cp_bad(struct cp_queue *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Memory as packets address it: MC addresses, checked. Return: 0; -EFAULT, logged. */
+int cp_address(
+        struct cp_queue *q, uint32_t lo, uint32_t hi, uint64_t len, uint64_t align, uint64_t *off);
+bool cp_compare(uint32_t function, uint32_t value, uint32_t reference);
+/* cp_data.c: registers as packets reach them, SH space included; @dw: dword index. */
+int cp_read_register(struct cp_queue *q, uint32_t dw, uint32_t *value);
+int cp_write_register(struct cp_queue *q, uint32_t dw, uint32_t value);
+/* cp_sync.c */
+int cp_wait_dispatches(struct cp_queue *q);
+void cp_retire(struct cp_queue *q, bool blocked);
+void cp_finish_dma(struct cp_queue *q);
+bool cp_settled(struct cp_queue *q); /* nothing outstanding */
+/* cp_dispatch.c */
+void cp_compute_poison(struct cp_queue *q);
+
+#endif

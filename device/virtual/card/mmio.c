@@ -1,0 +1,264 @@
+/* mmio.c - the register file behind BAR5: what reading and writing does. polaris.md 14.4; sections
+ * as noted. */
+#include <errno.h>
+#include <string.h>
+
+#include "device/virtual/card/card_priv.h"
+
+#define DW(r)         (REG_##r / 4)
+#define MM_INDEX_VRAM 0x80000000u /* polaris.md 3.6 */
+/* polaris.md 12.1 */
+#define GUI_ACTIVE  (1u << 31)
+#define CP_BUSY_BIT (1u << 29)
+#define SPI_BUSY    (1u << 22)
+#define GRBM2_IDLE  0x8u
+/* polaris.md 12.4: CP, GFX, CPF, CPC, CPG */
+#define GRBM_RESETS_CP 0x000F0001u
+#define SRBM_RESETS_CP (1u << 8) /* GRBM */
+#define SQ_CMD_KILL    0x3u
+
+static void update_fb(struct vcard *c)
+{
+	uint32_t v = c->reg[DW(MC_VM_FB_LOCATION)];
+	uint64_t base = (uint64_t)(v & 0xFFFF) << 24, top = (uint64_t)(v >> 16) << 24 | 0xFFFFFF;
+	uint64_t size = top > base ? top - base + 1 : 0;
+
+	c->fb_base = base;
+	c->fb_size = size < vmem_size(c->mem) ? size : vmem_size(c->mem);
+}
+
+void mmio_reset(struct vcard *c)
+{
+	mmio_regs_reset(c);
+	memset(c->sh_mem, 0, sizeof(c->sh_mem));
+	memset(c->mec2_hqd, 0, sizeof(c->mec2_hqd));
+	c->clock_latch = 0;
+	smc_reset(c);
+	update_fb(c);
+}
+
+static void complain(struct vcard *c, const char *what, uint32_t off)
+{
+	uint8_t bit = (uint8_t)(1u << off / 4 % 8), *byte = &c->complained[off / 32];
+
+	if (*byte & bit) { /* counted every time, said once */
+		c->guest_errors++;
+		return;
+	}
+	*byte |= bit;
+	card_guest_error(c, "%s register 0x%05x", what, off);
+}
+
+static uint32_t *sh_mem_bank(struct vcard *c, uint32_t off)
+{
+	unsigned vmid = c->reg[DW(SRBM_GFX_CNTL)] >> 4 & 0xF; /* polaris.md 6.1 */
+	unsigned i = off == REG_SH_HIDDEN_PRIVATE_BASE_VMID ? 4 : (off - REG_SH_MEM_BASES) / 4;
+
+	return &c->sh_mem[vmid][i];
+}
+
+/* the window of section 3.6: VRAM through the host path, or another register */
+static uint32_t mm_data_read(struct vcard *c)
+{
+	uint32_t index = c->reg[DW(MM_INDEX)], value = 0;
+	uint64_t off = (uint64_t)c->reg[DW(MM_INDEX_HI)] << 31 | (index & ~MM_INDEX_VRAM);
+
+	if (index & MM_INDEX_VRAM) {
+		if (off % 4 || hdp_read(c->hdp, off, &value))
+			card_guest_error(
+			        c, "MM_DATA read at VRAM offset 0x%llx", (unsigned long long)off);
+		return value;
+	}
+	if (index >= RX_MMIO_BYTES || index % 4 || index / 4 <= DW(MM_DATA)) {
+		card_guest_error(c, "MM_DATA read with MM_INDEX 0x%x", index);
+		return 0;
+	}
+	return mmio_read(c, index);
+}
+
+static void mm_data_write(struct vcard *c, uint32_t value)
+{
+	uint32_t index = c->reg[DW(MM_INDEX)];
+	uint64_t off = (uint64_t)c->reg[DW(MM_INDEX_HI)] << 31 | (index & ~MM_INDEX_VRAM);
+
+	if (index & MM_INDEX_VRAM) {
+		if (off % 4 || hdp_write(c->hdp, off, 0xF, value))
+			card_guest_error(
+			        c, "MM_DATA write at VRAM offset 0x%llx", (unsigned long long)off);
+		return;
+	}
+	if (index >= RX_MMIO_BYTES || index % 4 || index / 4 <= DW(MM_DATA))
+		card_guest_error(c, "MM_DATA write with MM_INDEX 0x%x", index);
+	else
+		mmio_write(c, index, value);
+}
+
+/* SMC index/data pairs: each has its own latch, all reach one space (polaris.md 14.3). @index:
+ * dword of the latch. */
+static void smc_advance(struct vcard *c, uint32_t index)
+{
+	unsigned bit = index == DW(SMC_IND_INDEX_0) ? 0 : index == DW(SMC_IND_INDEX_1) ? 1 : 11;
+
+	if (c->reg[DW(SMC_IND_ACCESS_CNTL)] & 1u << bit)
+		c->reg[index] += 4;
+}
+
+static uint32_t smc_data_read(struct vcard *c, uint32_t off)
+{
+	uint32_t index = off / 4 - 1, value = smc_read(c, c->reg[index]);
+
+	smc_advance(c, index);
+	return value;
+}
+
+static void smc_data_write(struct vcard *c, uint32_t off, uint32_t value)
+{
+	uint32_t index = off / 4 - 1;
+
+	smc_write(c, c->reg[index], value);
+	smc_advance(c, index);
+}
+
+/* one shader array of nine CUs in each of four engines: 36 active (polaris.md 1.4) */
+static uint32_t shader_array_config(struct vcard *c)
+{
+	uint32_t index = c->reg[DW(GRBM_GFX_INDEX)];
+	unsigned se = index >> 16 & 0xFF, sh = index >> 8 & 0xFF;
+	bool exists = (index >> 31 || se < 4) && (index >> 29 & 1 || sh == 0);
+
+	return exists ? 0 : 0xFFFF0000;
+}
+
+uint32_t mmio_read(struct vcard *c, uint32_t off)
+{
+	bool busy;
+
+	switch (c->kind[off / 4]) {
+	case REG_UNDEFINED: complain(c, "read of undefined", off); return 0;
+	case REG_BANKED_HQD: return hqd_read(c, off);
+	case REG_BANKED_SH_MEM: return *sh_mem_bank(c, off);
+	default: break;
+	}
+	switch (off) {
+	case REG_MM_DATA: return mm_data_read(c);
+	case REG_SMC_IND_DATA_0:
+	case REG_SMC_IND_DATA_1:
+	case REG_SMC_IND_DATA_11: return smc_data_read(c, off);
+	case REG_CC_GC_SHADER_ARRAY_CONFIG: return shader_array_config(c);
+	case REG_RLC_GPU_CLOCK_COUNT_LSB: return (uint32_t)c->clock_latch;
+	case REG_RLC_GPU_CLOCK_COUNT_MSB: return (uint32_t)(c->clock_latch >> 32);
+	case REG_GRBM_STATUS:
+		busy = false;
+		for (unsigned i = 0; i < CARD_PIPES; i++)
+			busy |= !gcn3_idle(c->engine, i);
+		return (busy ? SPI_BUSY : 0) | (busy || cp_busy(c) ? GUI_ACTIVE | CP_BUSY_BIT : 0);
+	case REG_GRBM_STATUS2: return GRBM2_IDLE | (cp_busy(c) ? 3u << 28 : 0); /* CPF, CPC */
+	case REG_CP_CPC_STATUS: return cp_busy(c) ? 0x80000001u : 0;            /* MEC1, CPC */
+	case REG_CP_CPF_STATUS: return cp_busy(c) ? 0x80008000u : 0;            /* HQD, CPF */
+	default: return c->reg[off / 4];
+	}
+}
+
+static void soft_reset(struct vcard *c, uint32_t off, uint32_t value)
+{
+	uint32_t cp = off == REG_GRBM_SOFT_RESET ? GRBM_RESETS_CP : SRBM_RESETS_CP;
+	uint32_t raised = value & ~c->reg[off / 4];
+
+	c->reg[off / 4] = value;
+	if (!(raised & cp))
+		return;
+	card_log(c, "soft reset of the command processor");
+	cp_quiesce(c);
+	hqd_reset(c);
+}
+
+static void write_mec_cntl(struct vcard *c, uint32_t value)
+{
+	c->reg[DW(CP_MEC_CNTL)] = value;
+	for (unsigned i = 0; i < CARD_PIPES; i++)
+		cp_poke(&c->pipe[i]);
+}
+
+/* polaris.md 12.4a: end waves, leave the packets alone. Only VMID 0 exists here. */
+static void sq_cmd(struct vcard *c, uint32_t value)
+{
+	if ((value & 7) != SQ_CMD_KILL) {
+		card_guest_error(c, "SQ_CMD 0x%x: only kill (3) is modelled", value);
+		return;
+	}
+	for (unsigned i = 0; i < CARD_PIPES; i++)
+		gcn3_kill(c->engine, i);
+}
+
+static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
+{
+	switch (off) {
+	case REG_MM_DATA: mm_data_write(c, value); return;
+	case REG_SMC_IND_DATA_0:
+	case REG_SMC_IND_DATA_1:
+	case REG_SMC_IND_DATA_11: smc_data_write(c, off, value); return;
+	case REG_VM_CONTEXT1_CNTL2:
+		if (value & 1)
+			c->reg[DW(VM_CONTEXT1_PROTECTION_FAULT_STATUS)] = 0;
+		c->reg[off / 4] = value & ~1u;
+		return;
+	case REG_VM_INVALIDATE_REQUEST: c->reg[DW(VM_INVALIDATE_RESPONSE)] = value; return;
+	case REG_HDP_DEBUG0:
+		if (value & 1)
+			hdp_invalidate(c->hdp);
+		return;
+	case REG_HDP_MEM_COHERENCY_FLUSH_CNTL:
+		if (value & 1)
+			hdp_flush(c->hdp);
+		return;
+	case REG_GPU_HDP_FLUSH_REQ:
+		hdp_flush(c->hdp);
+		c->reg[DW(GPU_HDP_FLUSH_DONE)] |= value; /* at once, for every engine that asks */
+		return;
+	case REG_RLC_CAPTURE_GPU_CLOCK_COUNT:
+		if (value & 1)
+			c->clock_latch = card_clock();
+		return;
+	case REG_RLC_SAFE_MODE: c->reg[off / 4] = value & ~1u; return; /* CMD self-clears */
+	case REG_GRBM_SOFT_RESET:
+	case REG_SRBM_SOFT_RESET: soft_reset(c, off, value); return;
+	case REG_CP_MEC_CNTL: write_mec_cntl(c, value); return;
+	case REG_SQ_CMD: sq_cmd(c, value); return;
+	case REG_MC_VM_FB_LOCATION:
+		c->reg[off / 4] = value;
+		update_fb(c);
+		return;
+	default: c->reg[off / 4] = value;
+	}
+}
+
+void mmio_write(struct vcard *c, uint32_t off, uint32_t value)
+{
+	switch (c->kind[off / 4]) {
+	case REG_UNDEFINED: complain(c, "write to undefined", off); return;
+	case REG_READ_ONLY: complain(c, "write to read-only", off); return;
+	case REG_BANKED_HQD: hqd_write(c, off, value); return;
+	case REG_BANKED_SH_MEM: *sh_mem_bank(c, off) = value; return;
+	default: write_effect(c, off, value);
+	}
+}
+
+int mmio_cp_read(struct vcard *c, uint32_t off, uint32_t *value)
+{
+	uint8_t kind = off < RX_MMIO_BYTES ? c->kind[off / 4] : REG_UNDEFINED;
+
+	if (kind != REG_STORE && kind != REG_READ_ONLY && kind != REG_SPECIAL)
+		return -EPERM;
+	*value = mmio_read(c, off);
+	return 0;
+}
+
+int mmio_cp_write(struct vcard *c, uint32_t off, uint32_t value)
+{
+	uint8_t kind = off < RX_MMIO_BYTES ? c->kind[off / 4] : REG_UNDEFINED;
+
+	if (kind != REG_STORE && kind != REG_SPECIAL)
+		return -EPERM;
+	mmio_write(c, off, value);
+	return 0;
+}
