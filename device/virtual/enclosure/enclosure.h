@@ -20,8 +20,11 @@ struct venc_options {
 	                           bridge */
 	bool null_handle_hangs; /* B3, B4, 33, 34 in state FF hang the bridge instead of 5/20
 	                           (bridge.md 5.3) */
-	bool usb_reset_relocks; /* a port reset forgets the E3 unlock (bridge.md 2.7: unknown) */
-	bool start_unpowered;   /* no card behind the bridge: BB says FF */
+	bool engine_needs_release; /* a raw engine slot stays taken until its release bit is
+	                              written; else it is free once done (bridge.md 2.11, K5:
+	                              unknown) */
+	bool usb_reset_relocks;    /* a port reset forgets the E3 unlock (bridge.md 2.7: unknown) */
+	bool start_unpowered;      /* no card behind the bridge: BB says FF */
 	void (*log)(void *ctx, bool guest_error, const char *line);
 	void *log_ctx;
 };

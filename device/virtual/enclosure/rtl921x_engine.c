@@ -74,13 +74,13 @@ void engine_power_up(struct venc *e, struct rc_port *p)
 	dbi_power_up(p);
 }
 
-/* The slot the engine would hand out next, or -1: all four wait for their release. */
+/* The slot the engine would hand out next, or -1: all four are taken. */
 static int free_slot(const struct rc_port *p)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		unsigned n = (p->next + i) & 3;
 
-		if (!p->slot[n].started)
+		if (!p->slot[n].taken)
 			return (int)n;
 	}
 	return -1;
@@ -181,14 +181,16 @@ static void start_slot(struct venc *e, struct rc_port *p, unsigned n)
 
 	if ((int)n != free_slot(p))
 		defect = "not the slot the status register offers";
-	s->started = true;
+	s->taken = true;
 	p->next = (n + 1) & 3;
 	if (defect) {
 		venc_guest_error(e, "engine: slot %u: %s; request dropped", n, defect);
 		return;
 	}
-	if (run_slot(e, p, s) != VCARD_TIMEOUT)
-		s->w[1] &= ~W1_START;
+	if (run_slot(e, p, s) == VCARD_TIMEOUT)
+		return;
+	s->w[1] &= ~W1_START;
+	s->taken = e->opt.engine_needs_release;
 }
 
 static void write_w1(struct venc *e, struct rc_port *p, unsigned n, uint32_t value)
@@ -200,7 +202,7 @@ static void write_w1(struct venc *e, struct rc_port *p, unsigned n, uint32_t val
 		if (value & W1_START)
 			venc_guest_error(e, "engine: slot %u: start and release in one write", n);
 		s->w[1] &= ~(W1_START | W1_RELEASE);
-		s->started = false;
+		s->taken = false;
 	} else if (value & W1_START) {
 		start_slot(e, p, n);
 	}
@@ -221,7 +223,7 @@ static uint32_t read_slot(struct venc *e, const struct rc_port *p, uint32_t offs
 	unsigned n = (offset - ENGINE_SLOT(0)) / 16, word = offset / 4 & 3;
 	uint32_t value = p->slot[n].w[word];
 
-	if (word == 1 && p->slot[n].started && venc_take_fault(e, VENC_FAULT_ENGINE_SLOW))
+	if (word == 1 && venc_take_fault(e, VENC_FAULT_ENGINE_SLOW))
 		value |= W1_START;
 	return value;
 }
@@ -237,8 +239,9 @@ static uint32_t dbi_read(const struct venc *e, const struct rc_port *p, uint32_t
 {
 	if (at != DBI_LINK)
 		return p->dbi[at / 4];
-	/* bridge.md 2.12: speed 19:16, width 25:20 of the PCIe link status; active bit 29 */
-	return (p->dbi[at / 4] & 0xFFFF) | (root_port_link_up(e, p) ? 0x20230000u : 0x00110000u);
+	/* bridge.md 2.12: speed 19:16, width 25:20 of the PCIe link status; bit 29 link active.
+	 * Gen1 x1, as the card's own capability says */
+	return (p->dbi[at / 4] & 0xFFFF) | (root_port_link_up(e, p) ? 0x20110000u : 0);
 }
 
 static bool dbi_read_only(uint32_t at)
@@ -304,10 +307,10 @@ void engine_write32(struct venc *e, struct rc_port *p, uint32_t offset, uint32_t
 	case DBI_CONTROL: dbi_control(e, p, value); break;
 	case PORT_CONTROL: write_port_control(e, p, value); break;
 	case ENGINE_STATUS:
-	case DBI_READ_DATA:
-		venc_guest_error(e, "engine: write to read-only register 0x%x", offset);
-		break;
-	default: p->other[offset / 4] = value;
+	case DBI_READ_DATA: venc_guest_error(e, "engine: 0x%x is read only", offset); break;
+	default: /* bridge.md 2.15 names what the host may write */
+		venc_guest_error(e, "engine: port register 0x%x is not the host's", offset);
+		p->other[offset / 4] = value;
 	}
 }
 

@@ -26,7 +26,7 @@ static const struct region MAP[] = {
         {0x84000000u, 0x10000, RAM, 0x010000},
         {0x88000000u, 0x10000, RAM, 0x020000}, /* globals, vendor buffer 0xA800D000 */
         {0x88010000u, 0x20000, ROM, 0x030000}, /* mask ROM */
-        {0x8C000000u, 0x2000000, FLASH, 0x200000},
+        {0x8C000000u, 0x2000000, FLASH, 0x0C0000},
         {0xB0600000u, 0x1000, REGISTERS, 0x050000}, /* I2C */
         {0xB300C000u, 0x1000, REGISTERS, 0x051000},
         {0xB3101000u, 0x1000, REGISTERS, 0x052000}, /* clock, reset, GPIO */
@@ -40,10 +40,9 @@ static const struct region MAP[] = {
         {0xBA000000u, 0x1000, REGISTERS, 0x058000}, /* UART */
         {0xBC000000u, 0x1000, REGISTERS, 0x059000}, /* SATA host */
 };
-#define STORE_SIZE 0x400000u
-#define STORE_RAM  0x0C0000u /* all but flash ends here */
-
-#define FLASH_STORE 0x200000u
+#define FLASH_STORE  0x0C0000u /* in the store: RAM and registers below, flash above */
+#define FLASH_STORED 0x014000u /* what is not erased ends below the main code, bridge.md 2.3 */
+#define STORE_SIZE   (FLASH_STORE + FLASH_STORED)
 
 static const struct region *find(uint32_t *address, uint32_t len)
 {
@@ -73,7 +72,7 @@ void mem_fini(struct venc *e)
 
 static void build_flash(uint8_t *flash)
 {
-	memset(flash, 0xFF, FLASH_SIZE);
+	memset(flash, 0xFF, FLASH_STORED);
 	/* main header: bridge.md 2.1, firmware 1.32.87 of 2023-08-29 (8.1) */
 	memset(flash + 0x4000, 0, 0x60);
 	put_le32(flash + 0x4000, 0x97463136);
@@ -90,7 +89,7 @@ void mem_power_up(struct venc *e)
 	static const uint32_t known[][2] = {/* bridge.md 2.2, known responses */
 	        {0x0550C8, 0xA0010001}, {0x05505C, 0x03D965B0}, {0x05170C, 0x0082AE8C}};
 
-	memset(e->store, 0xA5, STORE_RAM); /* RAM comes up with noise */
+	memset(e->store, 0xA5, FLASH_STORE); /* RAM comes up with noise */
 	memset(e->store + 0x050000, 0, 0x030000);
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		put_le32(e->store + known[i][0], known[i][1]);
@@ -104,9 +103,13 @@ bool mem_is_register(uint32_t address)
 	return r && (r->kind == REGISTERS || r->kind == PORT);
 }
 
-static uint8_t *backing(struct venc *e, const struct region *r, uint32_t offset)
+static uint8_t read_byte(const struct venc *e, const struct region *r, uint32_t offset)
 {
-	return e->store + r->backing + (r->kind == FLASH ? offset % FLASH_SIZE : offset);
+	if (r->kind == FLASH)
+		offset %= FLASH_SIZE;
+	if (r->kind == FLASH && offset >= FLASH_STORED)
+		return 0xFF;
+	return e->store[r->backing + offset];
 }
 
 /* Any width, from the dword that holds it. A byte loop reads the register once a byte. */
@@ -127,12 +130,12 @@ bool mem_read(struct venc *e, uint32_t address, uint8_t *out, uint32_t len, unsi
 	const struct region *r = find(&offset, len);
 
 	if (!r)
-		return false;
+		return !len; /* no access, no fault */
 	if (r->kind == PORT)
 		read_port(e, &e->port[r->backing], offset, out, len, unit);
 	else
 		for (uint32_t i = 0; i < len; i++)
-			out[i] = *backing(e, r, offset + i);
+			out[i] = read_byte(e, r, offset + i);
 	return true;
 }
 
@@ -152,8 +155,8 @@ bool mem_write(struct venc *e, uint32_t address, const uint8_t *in, uint32_t len
 	uint32_t offset = address;
 	const struct region *r = find(&offset, len);
 
-	if (!r)
-		return false;
+	if (!r || !len)
+		return !len;
 	if (r->kind == PORT) {
 		write_port(e, &e->port[r->backing], offset, in, len, unit);
 		return true;
@@ -164,6 +167,6 @@ bool mem_write(struct venc *e, uint32_t address, const uint8_t *in, uint32_t len
 		venc_guest_error(
 		        e, "bridge: write of %u bytes to CPU address 0x%08x", len, address);
 	if (r->kind != ROM && r->kind != FLASH)
-		memcpy(backing(e, r, offset), in, len);
+		memcpy(e->store + r->backing + offset, in, len);
 	return true;
 }

@@ -54,7 +54,7 @@ struct scsi_task {
 struct engine_slot {
 	uint32_t w[4];
 	uint32_t data[32]; /* 128 bytes */
-	bool started;      /* from the start bit to the release bit */
+	bool taken;        /* from the start bit until done, or until released */
 };
 
 struct rc_port {
