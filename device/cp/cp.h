@@ -76,6 +76,7 @@ void cp_service_free(struct cp_service *s);
  * the write pointer of an active queue can be moved by MMIO. */
 int cp_service_start(struct cp_service *s);
 void cp_service_stop(struct cp_service *s);
+bool cp_service_running(const struct cp_service *s);
 bool cp_service_mmio_wptr(const struct cp_service *s);
 /* cp_service_submit - run packets and wait for their fence. Everything the host wrote before is
  * visible to them; what they wrote is in memory afterwards. @ndw at most CP_SERVICE_MAX_DWORDS.

@@ -74,6 +74,11 @@ void cp_service_free(struct cp_service *s)
 	free(s);
 }
 
+bool cp_service_running(const struct cp_service *s)
+{
+	return s->running;
+}
+
 bool cp_service_mmio_wptr(const struct cp_service *s)
 {
 	return s->mmio_wptr;

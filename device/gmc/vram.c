@@ -13,7 +13,7 @@
 
 struct vram {
 	uint64_t total, window;
-	struct vram_range *range; /* ascending, never overlapping; [0] is the reserve */
+	struct rx_range *range; /* ascending, never overlapping; [0] is the reserve */
 	size_t n, max;
 };
 
@@ -23,7 +23,7 @@ static int insert_at(
 {
 	if (v->n == v->max) {
 		size_t max = v->max ? v->max * 2 : 64;
-		struct vram_range *grown = realloc(v->range, max * sizeof(*grown));
+		struct rx_range *grown = realloc(v->range, max * sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
@@ -32,7 +32,7 @@ static int insert_at(
 	}
 	memmove(v->range + i + 1, v->range + i, (v->n - i) * sizeof(*v->range));
 	v->n++;
-	v->range[i] = (struct vram_range){.start = start, .end = end, .kind = kind};
+	v->range[i] = (struct rx_range){.start = start, .end = end, .kind = kind};
 	snprintf(v->range[i].name, sizeof(v->range[i].name), "%s", name);
 	return 0;
 }
@@ -189,8 +189,9 @@ uint64_t vram_used(const struct vram *v)
 	return used;
 }
 
-size_t vram_list(const struct vram *v, struct vram_range *out, size_t max)
+size_t vram_list(const struct vram *v, struct rx_range *out, size_t max)
 {
-	memcpy(out, v->range, MIN(v->n, max) * sizeof(*out));
+	if (max)
+		memcpy(out, v->range, MIN(v->n, max) * sizeof(*out));
 	return v->n;
 }

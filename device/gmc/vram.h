@@ -7,16 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/rx580.h"
+
 #define VRAM_GRANULE 256u
 
 struct vram;
-
-struct vram_range {
-	uint64_t start, end; /* end exclusive */
-	char kind;           /* as rx580.h, struct rx_range */
-	unsigned pins;
-	char name[80];
-};
 
 /* vram_new - @total bytes; [0, @reserved) is never given out; [0, @window) is what the host sees
  * directly. */
@@ -39,6 +34,6 @@ void vram_set_pins(struct vram *v, uint64_t offset, unsigned pins);
 
 uint64_t vram_used(const struct vram *v); /* bytes given out, without the reserve */
 /* vram_list - ascending, the reserve first. Return: how many there are; at most @max are copied. */
-size_t vram_list(const struct vram *v, struct vram_range *out, size_t max);
+size_t vram_list(const struct vram *v, struct rx_range *out, size_t max);
 
 #endif

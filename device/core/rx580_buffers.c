@@ -1,0 +1,275 @@
+/* rx580_buffers.c - named ranges of VRAM that grow and shrink like files (buffers/NAME). New bytes
+ * are zero. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/bytes.h"
+#include "device/core/rx580_priv.h"
+#include "device/err.h"
+
+#define NAME_MAX_CHARS 64
+
+struct rx_buffer {
+	struct rx580 *rx;
+	struct rx_buffer *next;
+	char name[NAME_MAX_CHARS + 1];
+	uint64_t size, offset; /* offset has meaning while size > 0 */
+	unsigned pins;
+};
+
+static bool valid_name(const char *name)
+{
+	size_t len = strnlen(name, NAME_MAX_CHARS + 1);
+
+	if (len == 0 || len > NAME_MAX_CHARS || name[0] == '.')
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
+			return false;
+	return true;
+}
+
+static void insert(struct rx580 *rx, struct rx_buffer *b)
+{
+	struct rx_buffer **at = &rx->buffers;
+
+	while (*at && strcmp((*at)->name, b->name) < 0)
+		at = &(*at)->next;
+	b->next = *at;
+	*at = b;
+}
+
+static void take_out(struct rx580 *rx, struct rx_buffer *b)
+{
+	struct rx_buffer **at = &rx->buffers;
+
+	while (*at != b)
+		at = &(*at)->next;
+	*at = b->next;
+}
+
+static void range_name(const struct rx_buffer *b, char tag[80])
+{
+	snprintf(tag, 80, "buffers/%s", b->name);
+}
+
+int rx_buffer_create(struct rx580 *rx, const char *name, struct rx_buffer **out)
+{
+	if (!valid_name(name))
+		return -EINVAL;
+	if (rx_buffer_find(rx, name))
+		return -EEXIST;
+	struct rx_buffer *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return -ENOMEM;
+	b->rx = rx;
+	snprintf(b->name, sizeof(b->name), "%s", name);
+	insert(rx, b);
+	*out = b;
+	return 0;
+}
+
+struct rx_buffer *rx_buffer_find(struct rx580 *rx, const char *name)
+{
+	struct rx_buffer *b = rx->buffers;
+
+	while (b && strcmp(b->name, name))
+		b = b->next;
+	return b;
+}
+
+struct rx_buffer *rx_buffer_next(struct rx580 *rx, const struct rx_buffer *after)
+{
+	return after ? after->next : rx->buffers;
+}
+
+uint64_t rx_buffer_size(const struct rx_buffer *b)
+{
+	return b->size;
+}
+
+uint64_t rx_buffer_offset(const struct rx_buffer *b)
+{
+	return b->offset;
+}
+
+const char *rx_buffer_name(const struct rx_buffer *b)
+{
+	return b->name;
+}
+
+unsigned rx_buffer_pins(const struct rx_buffer *b)
+{
+	return b->pins;
+}
+
+static void show_pins(struct rx_buffer *b)
+{
+	pthread_mutex_lock(&b->rx->lock);
+	if (b->size)
+		vram_set_pins(b->rx->vram, b->offset, b->pins);
+	pthread_mutex_unlock(&b->rx->lock);
+}
+
+void rx_buffer_pin(struct rx_buffer *b)
+{
+	b->pins++;
+	show_pins(b);
+}
+
+void rx_buffer_unpin(struct rx_buffer *b)
+{
+	b->pins--;
+	show_pins(b);
+}
+
+/* ---- size ---- */
+
+/* resize_in_place - -ENOSPC when the neighbour is in the way. */
+static int resize_in_place(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
+{
+	pthread_mutex_lock(&rx->lock);
+	int err = vram_resize(rx->vram, b->offset, size);
+
+	pthread_mutex_unlock(&rx->lock);
+	return err;
+}
+
+/* take_room - a new range for @b: where it asks to be put first, in the largest hole when it has
+ * shown that it grows. */
+static int take_room(struct rx580 *rx, const struct rx_buffer *b, uint64_t size, uint64_t *offset)
+{
+	char tag[80];
+	int err;
+
+	range_name(b, tag);
+	pthread_mutex_lock(&rx->lock);
+	if (b->size)
+		err = vram_alloc_roomy(rx->vram, tag, 'b', size, offset);
+	else
+		err = vram_alloc(rx->vram, tag, 'b', size, false, offset);
+	pthread_mutex_unlock(&rx->lock);
+	return err;
+}
+
+/* zero - new bytes [from, to) of a range; its end is rounded up, which stays inside the granule. */
+static int zero(struct rx580 *rx, uint64_t base, uint64_t from, uint64_t to)
+{
+	static const uint8_t nothing[4];
+	uint64_t whole = align_up(from, 4), end = align_up(to, 4);
+	int err = whole > from ? rx_vram_write(rx, base + from, nothing, whole - from) : 0;
+
+	return err || end <= whole ? err : rx_vram_fill(rx, base + whole, 0, end - whole);
+}
+
+/* move - to a larger range, bytes and all. The old one stays until the copy is done. */
+static int move(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
+{
+	uint64_t offset;
+	int err = take_room(rx, b, size, &offset);
+
+	if (err)
+		return err;
+	if (b->size)
+		err = rx_vram_copy(rx, offset, b->offset, align_up(b->size, 4));
+	if (!err)
+		err = zero(rx, offset, b->size, size);
+	if (err) {
+		rx_free(rx, offset);
+		return err;
+	}
+	if (b->size)
+		rx_free(rx, b->offset);
+	b->offset = offset;
+	b->size = size;
+	return 0;
+}
+
+static int grow(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
+{
+	int err = b->size ? resize_in_place(rx, b, size) : -ENOSPC;
+
+	if (err == -ENOSPC)
+		return move(rx, b, size);
+	if (!err)
+		err = zero(rx, b->offset, b->size, size);
+	if (!err)
+		b->size = size;
+	return err;
+}
+
+static int shrink(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
+{
+	int err = 0;
+
+	if (size)
+		err = resize_in_place(rx, b, size);
+	else
+		rx_free(rx, b->offset);
+	if (!err)
+		b->size = size;
+	return err;
+}
+
+int rx_buffer_resize(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
+{
+	if (size == b->size)
+		return 0;
+	if (b->pins)
+		return -EBUSY;
+	rx->hold++; /* nobody may write to a buffer that is on the move */
+	int err = size > b->size ? grow(rx, b, size) : shrink(rx, b, size);
+
+	rx->hold--;
+	return rx_done(rx, err);
+}
+
+/* ---- names ---- */
+
+int rx_buffer_remove(struct rx580 *rx, struct rx_buffer *b)
+{
+	if (b->pins)
+		return -EBUSY;
+	if (b->size)
+		rx_free(rx, b->offset);
+	take_out(rx, b);
+	free(b);
+	return 0;
+}
+
+int rx_buffer_rename(struct rx580 *rx, struct rx_buffer *b, const char *name)
+{
+	struct rx_buffer *target = rx_buffer_find(rx, name);
+	char tag[80];
+	int err = valid_name(name) ? 0 : -EINVAL;
+
+	if (target == b)
+		return 0;
+	if (!err && b->pins)
+		err = -EBUSY;
+	if (!err && target)
+		err = rx_buffer_remove(rx, target);
+	if (err)
+		return err;
+	take_out(rx, b);
+	snprintf(b->name, sizeof(b->name), "%s", name);
+	insert(rx, b);
+	range_name(b, tag);
+	pthread_mutex_lock(&rx->lock);
+	if (b->size)
+		vram_rename(rx->vram, b->offset, tag);
+	pthread_mutex_unlock(&rx->lock);
+	return 0;
+}
+
+void rx_buffers_free(struct rx580 *rx)
+{
+	for (struct rx_buffer *b = rx->buffers, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	rx->buffers = NULL;
+}

@@ -1,0 +1,57 @@
+/* rx580_priv.h - the card object, shared by the files of core/. */
+#ifndef RX580_PRIV_H
+#define RX580_PRIV_H
+
+#include <pthread.h>
+
+#include "device/cp/cp.h"
+#include "device/gmc/gmc.h"
+#include "device/gmc/vram.h"
+#include "device/rx580.h"
+#include "device/undo.h"
+
+#define STAGE_BYTES (1u << 20) /* for VRAM above the window: architecture.md, "VRAM" */
+#define STAGE_SLOT                                                                                 \
+	(64u << 10) /* one nested user each, so that a yield in one transfer does no harm to       \
+	               another */
+#define MAX_DEPTH 8 /* of yields within yields; beyond it nobody else gets in */
+
+struct rx580 {
+	struct rx_options opt;
+	struct undo undo;
+	struct usb_pipe *pipe; /* owned by scsi once that exists */
+	struct scsi *scsi;     /* owned by bridge once that exists */
+	struct bridge *bridge;
+	struct pci *pci;
+	struct mmio mmio;
+	struct gmc *gmc;
+	struct cp *cp;
+	struct cp_queue *service_queue, *plan_queue;
+	struct cp_service *service;
+	uint8_t *bios;
+	size_t bios_len;
+	uint64_t system_area; /* queues' work, the service ring, staging */
+	uint64_t stage;
+	unsigned stage_depth; /* slots in use */
+	unsigned yield_depth;
+	unsigned hold;             /* nobody is let in while > 0: something is between two states */
+	struct rx_buffer *buffers; /* in name order */
+
+	pthread_mutex_t lock; /* for what any thread may ask: */
+	struct rx_info info;
+	struct vram *vram;
+};
+
+/* rx_done - to be called with the result at the end of every public call that used the card:
+ * updates state and counters, returns @err. */
+int rx_done(struct rx580 *rx, int err);
+/* rx_alive - 0, or the error every call returns once the card is gone. */
+int rx_alive(const struct rx580 *rx);
+/* rx_let_others_in - yield to jobs that may use the card; not while held, and not without end. */
+void rx_let_others_in(struct rx580 *rx);
+/* rx_service - rx_service_submit without bookkeeping. */
+int rx_service(struct rx580 *rx, const uint32_t *packets, size_t ndw, unsigned timeout_ms);
+/* rx_buffers_free - forget all buffers; VRAM goes with the allocator. */
+void rx_buffers_free(struct rx580 *rx);
+
+#endif
