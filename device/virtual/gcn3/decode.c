@@ -1,5 +1,6 @@
 /* decode.c - gfx803 machine code to struct gcn3_insn. Pure: bytes in, instruction or error out.
- * Field positions: GCN3 ISA manual, chapter 12 ("Instruction formats"); what is rejected: LLVM 19's gfx803 disassembler.
+ * Field positions: GCN3 ISA manual, chapter 12 ("Instruction formats"); what is rejected: LLVM 19's
+ * gfx803 disassembler.
  */
 #include <errno.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "device/virtual/gcn3/decode_priv.h"
 
 #define SRC_SDWA 249 /* GCN3 ISA 12.3: SRC0 codes that announce a second control word */
-#define SRC_DPP	 250
+#define SRC_DPP  250
 
 struct input {
 	const uint8_t *code;
@@ -53,7 +54,8 @@ static const struct gcn3_shape *shape_of(const struct gcn3_insn *i)
 	return &gcn3_shapes[i->op];
 }
 
-/* Pairs start at an even SGPR, longer tuples at a multiple of four (GCN3 ISA 3.6); SGPRs end at 101. */
+/* Pairs start at an even SGPR, longer tuples at a multiple of four (GCN3 ISA 3.6); SGPRs end at
+ * 101. */
 static bool sgpr_ok(unsigned code, unsigned dwords)
 {
 	if (dwords == 1)
@@ -83,7 +85,8 @@ static bool vgpr_ok(unsigned code, unsigned dwords)
 	return code >= GCN3_OPERAND_VGPR && code + dwords <= GCN3_OPERAND_VGPR + 256;
 }
 
-/* operand_ok - may @code stand in a slot of @shape? A literal is allowed here; whoever has none to give checks that. */
+/* operand_ok - may @code stand in a slot of @shape? A literal is allowed here; whoever has none to
+ * give checks that. */
 static bool operand_ok(uint8_t shape, unsigned code)
 {
 	unsigned n = gcn3_dwords(shape);
@@ -275,7 +278,8 @@ static int decode_sdwa(struct input *in, struct gcn3_insn *i)
 	i->sext = (uint8_t)(bits(w, 19, 1) | bits(w, 27, 1) << 1);
 	if (i->sext & floats) /* sign extension is for integers */
 		return -EINVAL;
-	return set_modifiers(i, bits(w, 20, 1) | bits(w, 28, 1) << 1, bits(w, 21, 1) | bits(w, 29, 1) << 1);
+	return set_modifiers(
+	        i, bits(w, 20, 1) | bits(w, 28, 1) << 1, bits(w, 21, 1) | bits(w, 29, 1) << 1);
 }
 
 /* GCN3 ISA table "DPP_ENUM": quad_perm, row_shl/shr/ror 1..15, wave_*:1, mirrors, broadcasts. */
@@ -306,7 +310,8 @@ static int decode_dpp(struct input *in, struct gcn3_insn *i)
 	i->row_mask = (uint8_t)bits(w, 28, 4);
 	if (!dpp_ctrl_ok(i->dpp_ctrl))
 		return -EINVAL;
-	return set_modifiers(i, bits(w, 20, 1) | bits(w, 22, 1) << 1, bits(w, 21, 1) | bits(w, 23, 1) << 1);
+	return set_modifiers(
+	        i, bits(w, 20, 1) | bits(w, 22, 1) << 1, bits(w, 21, 1) | bits(w, 23, 1) << 1);
 }
 
 /* source 0 of a short vector instruction, with what may follow it */
@@ -355,7 +360,7 @@ static int decode_vop1(struct input *in, struct gcn3_insn *i)
 		return -EINVAL;
 	s = shape_of(i);
 	if (!s->dst) /* v_nop, v_clrexcp */
-		return dst || bits(in->w0, 0, 9) ? -EINVAL : 0;
+		return dst ? -EINVAL : 0;
 	i->dst = (uint16_t)(GCN3_KIND(s->dst) == KIND_VGPR ? GCN3_OPERAND_VGPR + dst : dst);
 	return vector_source(in, i);
 }
@@ -398,7 +403,8 @@ static int vop3_results(struct input *in, struct gcn3_insn *i)
 	if (s->flags & FLAG_CMP)
 		i->sdst = (uint16_t)vdst;
 	else if (s->dst)
-		i->dst = (uint16_t)(GCN3_KIND(s->dst) == KIND_VGPR ? GCN3_OPERAND_VGPR + vdst : vdst);
+		i->dst = (uint16_t)(GCN3_KIND(s->dst) == KIND_VGPR ? GCN3_OPERAND_VGPR + vdst
+		                                                   : vdst);
 	else if (vdst)
 		return -EINVAL;
 	if (i->sdst != GCN3_OPERAND_NONE && !sgpr_ok(i->sdst, 2))
@@ -459,9 +465,9 @@ static int decode_ds(struct input *in, struct gcn3_insn *i)
 	if (i->op == GCN3_DS_NOP && i->imm)
 		return -EINVAL;
 	if (set_vgpr(&i->vaddr, s->src[0], bits(in->w1, 0, 8)) ||
-		set_vgpr(&i->vdata, s->src[1], bits(in->w1, 8, 8)) ||
-		set_vgpr(&i->vdata1, s->src[2], bits(in->w1, 16, 8)) ||
-		set_vgpr(&i->dst, s->dst, bits(in->w1, 24, 8)))
+	        set_vgpr(&i->vdata, s->src[1], bits(in->w1, 8, 8)) ||
+	        set_vgpr(&i->vdata1, s->src[2], bits(in->w1, 16, 8)) ||
+	        set_vgpr(&i->dst, s->dst, bits(in->w1, 24, 8)))
 		return -EINVAL;
 	return 0;
 }
@@ -475,7 +481,8 @@ static int decode_flat(struct input *in, struct gcn3_insn *i)
 	if (second_word(in, i))
 		return -ENODATA;
 	s = shape_of(i);
-	if (bits(in->w0, 0, 16) || bits(in->w1, 16, 7)) /* offset and SGPR base came with the next generation */
+	if (bits(in->w0, 0, 16) ||
+	        bits(in->w1, 16, 7)) /* offset and SGPR base came with the next generation */
 		return -EINVAL;
 	i->glc = bits(in->w0, 16, 1);
 	i->slc = bits(in->w0, 17, 1);

@@ -1,5 +1,6 @@
-/* decode_priv.h - operand shapes of the operations, shared by decoder and disassembler. Private to gcn3/.
- * A shape byte is kind << 5 | type. opcodes.def writes them as V1, A2, ...: kind letter, then the type.
+/* decode_priv.h - operand shapes of the operations, shared by decoder and disassembler. Private to
+ * gcn3/. A shape byte is kind << 5 | type. opcodes.def writes them as V1, A2, ...: kind letter,
+ * then the type.
  */
 #ifndef GCN3_DECODE_PRIV_H
 #define GCN3_DECODE_PRIV_H
@@ -9,12 +10,14 @@
 enum gcn3_kind { /* what may stand in the slot */
 	KIND_NONE,
 	KIND_VGPR,
-	KIND_SGPR,  /* also VCC, M0, EXEC, trap registers */
-	KIND_ANY,   /* SGPR, inline constant, literal, SCC and friends; in vector instructions VGPR as well */
-	KIND_SREG,  /* as KIND_SGPR, or SCC and friends */
-	KIND_LANE,  /* SGPR, M0 or inline constant: lane select of v_readlane, sources of v_writelane */
+	KIND_SGPR, /* also VCC, M0, EXEC, trap registers */
+	KIND_ANY, /* SGPR, inline constant, literal, SCC and friends; in vector instructions VGPR as
+	             well */
+	KIND_SREG, /* as KIND_SGPR, or SCC and friends */
+	KIND_LANE, /* SGPR, M0 or inline constant: lane select of v_readlane, sources of v_writelane
+	            */
 	KIND_CARRY, /* VCC in short forms, an SGPR pair in VOP3 */
-	KIND_K,	    /* the literal of v_madmk and v_madak */
+	KIND_K,     /* the literal of v_madmk and v_madak */
 };
 
 enum gcn3_type { /* 1 to 16: that many dwords of bits */
@@ -30,7 +33,7 @@ enum gcn3_type { /* 1 to 16: that many dwords of bits */
 };
 
 #define GCN3_KIND(shape) ((enum gcn3_kind)((shape) >> 5))
-#define GCN3_TYPE(shape) ((enum gcn3_type)((shape)&31))
+#define GCN3_TYPE(shape) ((enum gcn3_type)((shape) & 31))
 
 enum gcn3_flags {
 	FLAG_F0 = 1 << 0, /* source i is floating point: VOP3, SDWA and DPP may apply abs and neg */
@@ -44,8 +47,8 @@ enum gcn3_flags {
 	FLAG_PAIR = 1 << 8,  /* DS with two 8-bit offsets */
 	FLAG_GDS_ONLY = 1 << 9,
 	FLAG_NO_GDS = 1 << 10,
-	FLAG_ATOMIC = 1 << 11,	/* returns the value before when glc is set */
-	FLAG_LDS_OK = 1 << 12,	/* buffer load that may go to LDS */
+	FLAG_ATOMIC = 1 << 11, /* returns the value before when glc is set */
+	FLAG_LDS_OK = 1 << 12, /* buffer load that may go to LDS */
 	FLAG_LDS_ONLY = 1 << 13,
 };
 

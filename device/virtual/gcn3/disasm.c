@@ -1,5 +1,6 @@
-/* disasm.c - struct gcn3_insn to the text LLVM 19 prints. Nothing else may depend on this text but reports and tests.
- * Wording follows LLVM's AMDGPUInstPrinter; the parts with a language of their own are in disasm_fields.c.
+/* disasm.c - struct gcn3_insn to the text LLVM 19 prints. Nothing else may depend on this text but
+ * reports and tests. Wording follows LLVM's AMDGPUInstPrinter; the parts with a language of their
+ * own are in disasm_fields.c.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,14 +59,16 @@ static void put_register(struct gcn3_text *t, unsigned code, unsigned dwords)
 		put_special(t, code, dwords);
 }
 
-static const char *const float_names[] = {"0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0"};
+static const char *const float_names[] = {
+        "0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0"};
 
 /* Inline constants 240..248 as the bits of each type (GCN3 ISA, table of SSRC codes). */
-static const uint16_t f16_bits[] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118};
-static const uint32_t f32_bits[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000,
-	0x40800000, 0xc0800000, 0x3e22f983};
-static const uint32_t f64_high[] = {
-	0x3fe00000, 0xbfe00000, 0x3ff00000, 0xbff00000, 0x40000000, 0xc0000000, 0x40100000, 0xc0100000};
+static const uint16_t f16_bits[] = {
+        0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118};
+static const uint32_t f32_bits[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
+        0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
+static const uint32_t f64_high[] = {0x3fe00000, 0xbfe00000, 0x3ff00000, 0xbff00000, 0x40000000,
+        0xc0000000, 0x40100000, 0xc0100000};
 
 static void put_float_constant(struct gcn3_text *t, unsigned index, bool wide)
 {
@@ -108,7 +111,8 @@ static void put_literal(struct gcn3_text *t, uint8_t shape, uint32_t v)
 		return;
 	}
 	for (unsigned k = 0; k < 9; k++) {
-		if (type == TYPE_F16 ? (uint16_t)v == f16_bits[k] : type != TYPE_B64 && v == f32_bits[k]) {
+		if (type == TYPE_F16 ? (uint16_t)v == f16_bits[k]
+		                     : type != TYPE_B64 && v == f32_bits[k]) {
 			put_float_constant(t, k, false);
 			return;
 		}
@@ -140,7 +144,8 @@ static void put_source(struct gcn3_text *t, const struct gcn3_insn *i, unsigned 
 		gcn3_put(t, "0x%x", i->literal);
 		return;
 	}
-	gcn3_put(t, "%s%s%s", sext ? "sext(" : "", neg ? (constant && !abs ? "neg(" : "-") : "", abs ? "|" : "");
+	gcn3_put(t, "%s%s%s", sext ? "sext(" : "", neg ? (constant && !abs ? "neg(" : "-") : "",
+	        abs ? "|" : "");
 	put_value(t, i, shape, i->src[k]);
 	gcn3_put(t, "%s%s%s", abs ? "|" : "", neg && constant && !abs ? ")" : "", sext ? ")" : "");
 }
@@ -318,7 +323,7 @@ static void put_buffer(struct gcn3_text *t, const struct gcn3_insn *i)
 	if (s->flags & FLAG_LDS_ONLY)
 		gcn3_put(t, " lds");
 	gcn3_put(t, "%s%s%s%s", i->glc ? " glc" : "", i->slc ? " slc" : "", i->tfe ? " tfe" : "",
-		i->lds && !(s->flags & FLAG_LDS_ONLY) ? " lds" : "");
+	        i->lds && !(s->flags & FLAG_LDS_ONLY) ? " lds" : "");
 }
 
 /* opcodes.def lists VOP2, VOP1 and VOPC before the operations that only VOP3 has. */
@@ -338,7 +343,9 @@ static const char *suffix(const struct gcn3_insn *i)
 	if (i->dpp)
 		return "_dpp";
 	switch (i->format) {
-	case GCN3_VOP2: return GCN3_KIND(s->src[1]) == KIND_K || GCN3_KIND(s->src[2]) == KIND_K ? "" : "_e32";
+	case GCN3_VOP2:
+		return GCN3_KIND(s->src[1]) == KIND_K || GCN3_KIND(s->src[2]) == KIND_K ? ""
+		                                                                        : "_e32";
 	case GCN3_VOP1: return lone || i->op == GCN3_V_READFIRSTLANE_B32 ? "" : "_e32";
 	case GCN3_VOPC:
 	case GCN3_VINTRP: return "_e32";

@@ -1,9 +1,11 @@
-/* disasm_fields.c - text of immediates that have a language of their own: waits, messages, hardware registers, lane patterns.
- * Wording follows LLVM 19's AMDGPUInstPrinter; field positions are the GCN3 ISA manual's.
+/* disasm_fields.c - text of immediates that have a language of their own: waits, messages, hardware
+ * registers, lane patterns. Wording follows LLVM 19's AMDGPUInstPrinter; field positions are the
+ * GCN3 ISA manual's.
  */
 #include "device/virtual/gcn3/disasm_priv.h"
 
-/* GCN3 ISA 4.4 (s_waitcnt): vmcnt[3:0], expcnt[6:4], lgkmcnt[11:8]. Counters at their maximum wait for nothing. */
+/* GCN3 ISA 4.4 (s_waitcnt): vmcnt[3:0], expcnt[6:4], lgkmcnt[11:8]. Counters at their maximum wait
+ * for nothing. */
 static void put_waitcnt(struct gcn3_text *t, uint16_t imm)
 {
 	unsigned vm = imm & 15, exp = imm >> 4 & 7, lgkm = imm >> 8 & 15;
@@ -33,7 +35,7 @@ static const char *message_op(unsigned id, unsigned op)
 {
 	static const char *const gs[] = {"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"};
 	static const char *const sys[] = {NULL, "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD",
-		"SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"};
+	        "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"};
 
 	if (id == 2 || id == 3)
 		return op < 4 && (id == 3 || op) ? gs[op] : NULL;
@@ -48,7 +50,8 @@ static void put_message(struct gcn3_text *t, uint16_t imm)
 	bool with_op = id == 2 || id == 3 || id == 15, with_stream = (id == 2 || id == 3) && op;
 
 	if (!name || (with_op ? !what : op != 0) || (stream && !with_stream)) {
-		gcn3_put(t, imm & ~0x37f ? " %u" : " sendmsg(%u, %u, %u)", imm & ~0x37f ? imm : id, op, stream);
+		gcn3_put(t, imm & ~0x37f ? " %u" : " sendmsg(%u, %u, %u)", imm & ~0x37f ? imm : id,
+		        op, stream);
 	} else {
 		gcn3_put(t, " sendmsg(%s", name);
 		if (with_op)
@@ -118,7 +121,8 @@ void gcn3_put_sopp(struct gcn3_text *t, const struct gcn3_insn *i)
 /* GCN3 ISA 5.8 (hardware registers): id[5:0], offset[10:6], size - 1 [15:11] */
 void gcn3_put_hwreg(struct gcn3_text *t, uint16_t imm)
 {
-	static const char *const names[] = {NULL, "MODE", "STATUS", "TRAPSTS", "HW_ID", "GPR_ALLOC", "LDS_ALLOC", "IB_STS"};
+	static const char *const names[] = {
+	        NULL, "MODE", "STATUS", "TRAPSTS", "HW_ID", "GPR_ALLOC", "LDS_ALLOC", "IB_STS"};
 	unsigned id = imm & 63, offset = imm >> 6 & 31, width = (imm >> 11) + 1u;
 
 	if (id >= 1 && id <= 7)
@@ -132,11 +136,13 @@ void gcn3_put_hwreg(struct gcn3_text *t, uint16_t imm)
 
 void gcn3_put_sdwa(struct gcn3_text *t, const struct gcn3_insn *i)
 {
-	static const char *const sel[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD", "?"};
+	static const char *const sel[] = {
+	        "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD", "?"};
 	static const char *const unused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", "?"};
 
 	if (i->dst != GCN3_OPERAND_NONE)
-		gcn3_put(t, " dst_sel:%s dst_unused:%s", sel[i->dst_sel & 7], unused[i->dst_unused & 3]);
+		gcn3_put(t, " dst_sel:%s dst_unused:%s", sel[i->dst_sel & 7],
+		        unused[i->dst_unused & 3]);
 	gcn3_put(t, " src0_sel:%s", sel[i->src_sel[0] & 7]);
 	if (i->src[1] != GCN3_OPERAND_NONE)
 		gcn3_put(t, " src1_sel:%s", sel[i->src_sel[1] & 7]);
@@ -146,7 +152,8 @@ static void put_dpp_ctrl(struct gcn3_text *t, unsigned c)
 {
 	static const char *const rows[] = {"row_shl", "row_shr", "row_ror"};
 	static const char *const waves[] = {"wave_shl:1", "wave_rol:1", "wave_shr:1", "wave_ror:1"};
-	static const char *const others[] = {"row_mirror", "row_half_mirror", "row_bcast:15", "row_bcast:31"};
+	static const char *const others[] = {
+	        "row_mirror", "row_half_mirror", "row_bcast:15", "row_bcast:31"};
 
 	if (c < 0x100)
 		gcn3_put(t, " quad_perm:[%u,%u,%u,%u]", c & 3, c >> 2 & 3, c >> 4 & 3, c >> 6 & 3);
@@ -161,13 +168,14 @@ static void put_dpp_ctrl(struct gcn3_text *t, unsigned c)
 void gcn3_put_dpp(struct gcn3_text *t, const struct gcn3_insn *i)
 {
 	put_dpp_ctrl(t, i->dpp_ctrl);
-	gcn3_put(t, " row_mask:0x%x bank_mask:0x%x%s", i->row_mask, i->bank_mask, i->bound_ctrl ? " bound_ctrl:1" : "");
+	gcn3_put(t, " row_mask:0x%x bank_mask:0x%x%s", i->row_mask, i->bank_mask,
+	        i->bound_ctrl ? " bound_ctrl:1" : "");
 }
 
 /* one character a lane bit, highest first: what it becomes */
 static void put_bitmask(struct gcn3_text *t, unsigned and, unsigned or, unsigned xor)
 {
-	unsigned of0 = or ^ xor, of1 = (and | or) ^ xor;
+	unsigned of0 = or ^ xor, of1 = (and| or) ^ xor;
 
 	gcn3_put(t, "swizzle(BITMASK_PERM,\"");
 	for (unsigned bit = 16; bit; bit >>= 1) {
@@ -193,13 +201,14 @@ void gcn3_put_swizzle(struct gcn3_text *t, unsigned imm)
 		return;
 	gcn3_put(t, " offset:");
 	if (imm >> 8 == 0x80)
-		gcn3_put(t, "swizzle(QUAD_PERM,%u,%u,%u,%u)", imm & 3, imm >> 2 & 3, imm >> 4 & 3, imm >> 6 & 3);
+		gcn3_put(t, "swizzle(QUAD_PERM,%u,%u,%u,%u)", imm & 3, imm >> 2 & 3, imm >> 4 & 3,
+		        imm >> 6 & 3);
 	else if (imm >> 15)
 		gcn3_put(t, "%u", imm);
-	else if (and == 31 && !or && power_of_two(xor))
+	else if (and== 31 && !or &&power_of_two(xor))
 		gcn3_put(t, "swizzle(SWAP,%u)", xor);
-	else if (and == 31 && !or && xor && power_of_two(xor + 1))
-		gcn3_put(t, "swizzle(REVERSE,%u)", xor + 1);
+	else if (and== 31 && !or &&xor&&power_of_two(xor+1))
+		gcn3_put(t, "swizzle(REVERSE,%u)", xor+1);
 	else if (group > 1 && power_of_two(group) && or < group && !xor)
 		gcn3_put(t, "swizzle(BROADCAST,%u,%u)", group, or);
 	else
@@ -209,10 +218,11 @@ void gcn3_put_swizzle(struct gcn3_text *t, unsigned imm)
 /* GCN3 ISA, MTBUF: DFMT 1 (8) and NFMT 0 (unorm) are what LLVM leaves out. */
 void gcn3_put_buffer_format(struct gcn3_text *t, const struct gcn3_insn *i)
 {
-	static const char *const dfmt[] = {"INVALID", "8", "16", "8_8", "32", "16_16", "10_11_11", "11_11_10",
-		"10_10_10_2", "2_10_10_10", "8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32",
-		"RESERVED_15"};
-	static const char *const nfmt[] = {"UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"};
+	static const char *const dfmt[] = {"INVALID", "8", "16", "8_8", "32", "16_16", "10_11_11",
+	        "11_11_10", "10_10_10_2", "2_10_10_10", "8_8_8_8", "32_32", "16_16_16_16",
+	        "32_32_32", "32_32_32_32", "RESERVED_15"};
+	static const char *const nfmt[] = {
+	        "UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"};
 	bool d = i->dfmt != 1, n = i->nfmt != 0;
 
 	if (!d && !n)

@@ -1,4 +1,5 @@
-/* disasm_priv.h - between disasm.c (operands) and disasm_fields.c (immediates with a language of their own). */
+/* disasm_priv.h - between disasm.c (operands) and disasm_fields.c (immediates with a language of
+ * their own). */
 #ifndef GCN3_DISASM_PRIV_H
 #define GCN3_DISASM_PRIV_H
 
