@@ -1,0 +1,115 @@
+/* compiler.c - see compiler.h. */
+#include "fs/compiler.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/err.h"
+#include "fs/fs.h"
+
+struct compiler {
+	struct fs *fs;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct compile_task *head, **tail;
+	unsigned count;
+	bool stopped;
+};
+
+struct compiler *compiler_new(struct fs *fs)
+{
+	struct compiler *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->fs = fs;
+	c->tail = &c->head;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->wake, NULL);
+	return c;
+}
+
+void compile_task_free(struct compile_task *t)
+{
+	fs_lock(t->fs);
+	node_put(t->fs, t->node);
+	fs_unlock(t->fs);
+	compile_result_free(&t->result);
+	free(t->file);
+	free(t->source);
+	free(t);
+}
+
+void compiler_free(struct compiler *c)
+{
+	if (!c)
+		return;
+	while (c->head) {
+		struct compile_task *t = c->head;
+
+		c->head = t->next;
+		compile_task_free(t);
+	}
+	pthread_cond_destroy(&c->wake);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+int compiler_put(struct compiler *c, struct compile_task *t)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->count == COMPILER_QUEUE) {
+		err = -EAGAIN;
+	} else {
+		t->next = NULL;
+		*c->tail = t;
+		c->tail = &t->next;
+		c->count++;
+		pthread_cond_signal(&c->wake);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return err;
+}
+
+static struct compile_task *take(struct compiler *c)
+{
+	struct compile_task *t = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->head && !c->stopped)
+		pthread_cond_wait(&c->wake, &c->lock);
+	if (!c->stopped) {
+		t = c->head;
+		c->head = t->next;
+		if (!c->head)
+			c->tail = &c->head;
+		c->count--;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return t;
+}
+
+void *compiler_main(void *arg)
+{
+	struct fs *fs = arg;
+	struct compile_task *t;
+
+	pthread_setname_np(pthread_self(), "compiler");
+	while ((t = take(fs->compiler)) != NULL) {
+		t->err = compile_opencl(t->file, t->source, t->len, &t->result);
+		if (jobs_put(fs->jobs, &t->job) != 0)
+			compile_task_free(t); /* the daemon is going down */
+	}
+	return NULL;
+}
+
+void compiler_stop(struct compiler *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->stopped = true;
+	pthread_cond_signal(&c->wake);
+	pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,182 @@
+/* fs.c - see fs.h. */
+#include "fs/fs.h"
+
+#include <string.h>
+
+#include "device/bytes.h"
+#include "device/clock.h"
+#include "device/err.h"
+#include "fs/compiler.h"
+#include "fs/nodes.h"
+#include "fs/options.h"
+#include "fs/park.h"
+
+void fs_read_info(struct fs *fs, struct rx_info *out)
+{
+	if (fs->rx) {
+		rx_read_info(fs->rx, out);
+		out->generation += fs->generation;
+	} else {
+		*out = (struct rx_info){.state = RX_GONE, .generation = fs->generation};
+	}
+}
+
+bool fs_card_gone(struct fs *fs)
+{
+	struct rx_info info;
+
+	fs_lock(fs);
+	fs_read_info(fs, &info);
+	fs_unlock(fs);
+	return info.state == RX_GONE;
+}
+
+/* The log's lock is held: only memory and an eventfd. */
+static void log_line(void *ctx, enum log_level level, const char *line, int len)
+{
+	struct fs *fs = ctx;
+
+	(void)level;
+	growing_append(&fs->log, line, (size_t)len);
+	if (fs->park)
+		park_kick(fs->park);
+}
+
+int fs_init(struct fs *fs, const struct options *opt)
+{
+	*fs = (struct fs){.opt = opt, .started_ns = now_ns(), .sample_ms = opt->sample_ms};
+	fs->current_priority = JOB_BACKGROUND + 1;
+	atomic_store(&fs->request_ms, FS_REQUEST_MS);
+	pthread_mutex_init(&fs->lock, NULL);
+	growing_init(&fs->log, FS_LOG_BYTES);
+	fs->park = park_new(fs);
+	/* one more than live requests for every compile that may report back */
+	fs->jobs = jobs_new(FS_MAX_REQUESTS + COMPILER_QUEUE + 2);
+	fs->compiler = compiler_new(fs);
+	if (!fs->park || !fs->jobs || !fs->compiler || tree_build(fs) != 0)
+		return rx_fail("fs", -ENOMEM, "no memory to start");
+	rx_log_set_sink(log_line, fs);
+	return 0;
+}
+
+void fs_fini(struct fs *fs)
+{
+	rx_log_set_sink(NULL, NULL);
+	tree_free(fs);
+	compiler_free(fs->compiler);
+	jobs_free(fs->jobs);
+	park_free(fs->park);
+	growing_fini(&fs->log);
+	pthread_mutex_destroy(&fs->lock);
+}
+
+static int open_parts(struct fs *fs, struct rx580 *rx)
+{
+	struct rx_kernels *kernels = NULL;
+	struct snap *snap = NULL;
+	int err = rx_kernels_new(&kernels, rx);
+
+	if (!err)
+		err = snap_new(&snap, rx);
+	if (err) {
+		rx_kernels_free(kernels);
+		return err;
+	}
+	fs_lock(fs);
+	fs->rx = rx;
+	fs->kernels = kernels;
+	fs->snap = snap;
+	err = buffers_adopt(fs);
+	fs_unlock(fs);
+	return err ? err : pci_build(fs);
+}
+
+int fs_card_open(struct fs *fs)
+{
+	struct rx_options ro = {.card = fs->opt->card, .yield = fs_yield, .yield_ctx = fs};
+	struct rx580 *rx = NULL;
+	int err = rx_open(&rx, &ro);
+
+	if (err)
+		return err;
+	err = open_parts(fs, rx);
+	if (err && !fs->rx)
+		rx_close(rx);
+	else if (err)
+		fs_card_close(fs);
+	return err;
+}
+
+void fs_card_close(struct fs *fs)
+{
+	fs_lock(fs);
+	struct rx580 *rx = fs->rx;
+	struct rx_kernels *kernels = fs->kernels;
+	struct snap *snap = fs->snap;
+
+	fs->rx = NULL;
+	fs->kernels = NULL;
+	fs->snap = NULL;
+	fs_unlock(fs);
+	snap_free(snap);
+	rx_kernels_free(kernels);
+	rx_close(rx);
+}
+
+int fs_reset_card(struct fs *fs)
+{
+	buffers_drop(fs);
+	fs_card_close(fs);
+	fs_lock(fs);
+	fs->generation++;
+	fs_unlock(fs);
+	int err = fs_card_open(fs);
+
+	if (!err)
+		kernels_republish(fs);
+	return err;
+}
+
+static void account(struct fs *fs, uint64_t own)
+{
+	uint64_t max = atomic_load(&fs->max_request_model_ns);
+
+	while (own > max && !atomic_compare_exchange_weak(&fs->max_request_model_ns, &max, own)) {
+	}
+}
+
+void fs_run_job(struct fs *fs, struct job *job)
+{
+	unsigned priority = fs->current_priority;
+	uint64_t nested = fs->nested_model_ns;
+	uint64_t before = fs->rx ? rx_model_ns(fs->rx) : 0;
+
+	fs->current_priority = job->priority;
+	fs->nested_model_ns = 0;
+	job->run(job); /* frees it */
+	fs->current_priority = priority;
+
+	uint64_t after = fs->rx ? rx_model_ns(fs->rx) : 0;
+	uint64_t all = after > before ? after - before : 0;
+
+	account(fs, all - MIN(all, fs->nested_model_ns));
+	fs->nested_model_ns = nested + all;
+}
+
+void fs_yield(void *ctx)
+{
+	struct fs *fs = ctx;
+	struct job *job;
+
+	if (fs->hold)
+		return;
+	while ((job = jobs_take_above(fs->jobs, fs->current_priority)) != NULL)
+		fs_run_job(fs, job);
+}
+
+unsigned fs_tick(struct fs *fs)
+{
+	park_retry(fs->park);
+	park_kick_polled(fs->park);
+	return park_waiting(fs->park) ? 50 : 1000;
+}

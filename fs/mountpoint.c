@@ -1,0 +1,197 @@
+/* mountpoint.c - see mountpoint.h. */
+#include "fs/mountpoint.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "device/err.h"
+
+extern char **environ;
+
+/* mountinfo writes blanks and backslashes in octal (proc_pid_mountinfo(5)). */
+static void unescape(char *s)
+{
+	char *out = s;
+
+	for (; *s; s++) {
+		unsigned c;
+
+		if (*s == '\\' && sscanf(s + 1, "%3o", &c) == 1) {
+			*out++ = (char)c;
+			s += 3;
+		} else {
+			*out++ = *s;
+		}
+	}
+	*out = '\0';
+}
+
+/* Whether @path carries a mount of type fuse.rx580fs. */
+static bool is_ours(const char *path)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	RX_CLEANUP(free) char *line = NULL;
+	size_t cap = 0;
+	bool ours = false;
+
+	while (f && getline(&line, &cap, f) > 0) {
+		RX_CLEANUP(free) char *point = malloc(cap);
+		char *type = strstr(line, " - ");
+
+		if (!point || !type || sscanf(line, "%*s %*s %*s %*s %s", point) != 1)
+			continue;
+		unescape(point);
+		if (!strcmp(point, path))
+			ours = !strncmp(type, " - fuse.rx580fs ", 16);
+	}
+	if (f)
+		fclose(f);
+	return ours;
+}
+
+static int detach(const char *path)
+{
+	char *argv[] = {"fusermount3", "-u", "-z", (char *)path, NULL};
+	pid_t pid;
+	int status = 0;
+
+	if (umount2(path, MNT_DETACH) == 0)
+		return 0;
+	if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0 ||
+	        waitpid(pid, &status, 0) < 0 || status != 0)
+		return rx_fail("fs", -EBUSY,
+		        "cannot detach the dead mount on %s; try fusermount3 -u", path);
+	return 0;
+}
+
+/* realpath(3) fails on a dead mount, so resolve the folder above it. */
+static int absolute(const char *path, char *out, size_t size)
+{
+	RX_CLEANUP(free) char *copy = strdup(path);
+	char *slash;
+
+	if (!copy)
+		return -ENOMEM;
+	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	slash = strrchr(copy, '/');
+	const char *base = slash ? slash + 1 : copy;
+
+	if (slash)
+		*slash = '\0';
+	RX_CLEANUP(free) char *dir = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+
+	if (!dir)
+		return -errno;
+	if ((size_t)snprintf(out, size, "%s%s%s", dir, dir[1] ? "/" : "", base) >= size)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+int mountpoint_prepare(const char *path)
+{
+	char full[4096];
+	struct stat st;
+
+	if (stat(path, &st) != 0 && errno == ENOTCONN) {
+		int err = absolute(path, full, sizeof(full));
+
+		if (err || !is_ours(full))
+			return rx_fail("fs", -ENOTCONN,
+			        "%s is a dead mount of another program; unmount it first", path);
+		err = detach(full);
+		if (err)
+			return err;
+		rx_log(LOG_WARN, "fs", "detached the mount a killed rx580fs left on %s", path);
+	}
+	if (stat(path, &st) != 0)
+		return rx_fail("fs", -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return rx_fail("fs", -ENOTDIR, "%s is not a folder", path);
+	return 0;
+}
+
+int mountpoint_private(char *path, unsigned size)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if ((unsigned)snprintf(path, size, "%s/rx580fs-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= size)
+		return rx_fail("fs", -ENAMETOOLONG, "TMPDIR is too long");
+	if (!mkdtemp(path))
+		return rx_fail("fs", -errno, "cannot make a folder %s: %s", path, strerror(errno));
+	return 0;
+}
+
+int background_start(void)
+{
+	int fds[2];
+	char verdict = 1;
+
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return rx_fail("fs", -errno, "pipe: %s", strerror(errno));
+	fflush(NULL);
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return rx_fail("fs", -errno, "fork: %s", strerror(errno));
+	if (pid > 0) {
+		close(fds[1]);
+		/* no byte at all: the child died before it could say anything */
+		while (read(fds[0], &verdict, 1) < 0 && errno == EINTR) {
+		}
+		_exit(verdict);
+	}
+	close(fds[0]);
+	setsid();
+	return fds[1];
+}
+
+void background_verdict(int fd, bool ok)
+{
+	char verdict = ok ? 0 : 1;
+
+	if (ok) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		rx_log_set_stderr(false);
+		for (int i = 0; null >= 0 && i < 3; i++)
+			dup2(null, i);
+		if (null > 2)
+			close(null);
+		if (chdir("/") != 0)
+			rx_log(LOG_WARN, "fs", "chdir /: %s", strerror(errno));
+	}
+	ssize_t n = write(fd, &verdict, 1);
+
+	(void)n; /* nobody left to tell */
+	close(fd);
+}
+
+void notify_supervisor(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+
+	if (!path || (path[0] != '/' && path[0] != '@') || strlen(path) >= sizeof(sa.sun_path))
+		return;
+	memcpy(sa.sun_path, path, strlen(path));
+	if (path[0] == '@')
+		sa.sun_path[0] = '\0'; /* abstract socket */
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+
+	if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&sa, len) < 0)
+		rx_log(LOG_WARN, "fs", "cannot notify %s: %s", path, strerror(errno));
+	close(fd);
+}

@@ -1,0 +1,42 @@
+/* nodes.h - the node classes tree.def refers to, and what node files offer each other. Grouped by
+ * file.
+ */
+#ifndef FS_NODES_H
+#define FS_NODES_H
+
+#include "fs/request.h"
+#include "fs/tree.h"
+
+/* nodes_root.c */
+extern const struct node_ops readme_ops, status_ops, ctl_ops, log_ops, bridge_ops, maps_ops;
+/* nodes_sensors.c */
+extern const struct node_ops telemetry_ops, hwmon_name_ops, hwmon_interval_ops;
+void sensors_sample(struct fs *fs); /* main thread */
+
+/* nodes_vram.c */
+extern const struct node_ops vram_ops, bios_ops;
+/* nodes_regs.c */
+extern const struct node_ops regs_ops, reg_ops;
+int regs_build(struct fs *fs, struct node *name_dir); /* the by-name folders; fs->lock held */
+/* nodes_pci.c */
+extern const struct node_ops pci_config_ops, pci_rom_ops, pci_text_ops;
+/* pci_build - fill pci/; owner thread, card open. Return: 0; -ENOMEM; link errors. */
+int pci_build(struct fs *fs);
+
+/* nodes_buffers.c */
+extern const struct node_ops buffers_dir_ops, buffer_ops;
+/* buffers_adopt - nodes for the buffers the driver has; owner thread, fs->lock held. */
+int buffers_adopt(struct fs *fs);
+/* buffers_trim - give back what growing reserved ahead; owner thread. */
+void buffers_trim(struct fs *fs);
+void buffers_drop(struct fs *fs); /* the card is going: forget all; owner thread */
+int buffer_xattr_get(struct fs *fs, struct node *n, const char *name, struct text *out);
+int buffer_xattr_set(struct node *n, const char *name, const char *value, size_t len);
+extern const char *const buffer_xattrs[3];
+
+/* nodes_kernels.c */
+extern const struct node_ops kernels_dir_ops, kernel_cl_ops, kernel_co_ops, kernel_log_ops,
+        kernel_json_ops, scratch_ops;
+void kernels_republish(struct fs *fs); /* after a reset of the card: modules again; owner thread */
+
+#endif

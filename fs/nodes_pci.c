@@ -1,0 +1,233 @@
+/* nodes_pci.c - pci/ laid out as sysfs has it, for lspci -O sysfs.path (interface.md 2.2). The
+ * enclosure gives us one function, the card's.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/bytes.h"
+#include "device/err.h"
+#include "fs/nodes.h"
+
+/* The address an lspci of this tree shows; the enclosure's bus is not the host's. */
+#define CARD_ADDRESS "0000:03:00.0"
+
+struct bar {
+	unsigned reg;   /* offset in configuration space; polaris.md 1.2 */
+	uint64_t size;  /* 0: what BAR0 shows, rx_info.vram_window */
+	bool wide;      /* 64-bit: two registers */
+	uint64_t flags; /* linux/ioport.h: IORESOURCE_IO 0x100, _MEM 0x200, _PREFETCH 0x2000,
+	                   _MEM_64 0x100000, _ROM_ENABLE 1, low bits as in the BAR */
+};
+
+static const struct bar bars[] = {
+        {0x10, 0, true, 0x14220c}, {0}, {0x18, 2u << 20, true, 0x14220c}, /* doorbells */
+        {0}, {0x20, 0x100, false, 0x40101},                               /* I/O */
+        {0x24, 0x40000, false, 0x40200},                                  /* registers */
+        {0x30, 0x20000, false, 0x46200},                                  /* ROM */
+};
+
+static const struct attribute {
+	const char *name;
+	unsigned offset, bytes; /* in configuration space, PCI 3.0 6.1 */
+} attributes[] = {
+        {"vendor", 0x00, 2},
+        {"device", 0x02, 2},
+        {"revision", 0x08, 1},
+        {"class", 0x09, 3},
+        {"subsystem_vendor", 0x2c, 2},
+        {"subsystem_device", 0x2e, 2},
+};
+
+/* Texts are made once: they are facts of the board. */
+static int pci_text(struct fs *fs, struct node *n, struct text *out)
+{
+	(void)fs;
+	text_printf(out, "%s", (const char *)n->obj);
+	return 0;
+}
+
+static void pci_text_destroy(struct fs *fs, struct node *n)
+{
+	(void)fs;
+	free(n->obj);
+}
+
+const struct node_ops pci_text_ops = {.text = pci_text, .destroy = pci_text_destroy};
+
+static unsigned access_size(uint64_t offset, size_t left)
+{
+	if (offset % 4 == 0 && left >= 4)
+		return 4;
+	return offset % 2 == 0 && left >= 2 ? 2 : 1;
+}
+
+static int pci_config_read(struct request *r)
+{
+	for (size_t at = 0; at < r->size;) {
+		unsigned n = access_size(r->offset + at, r->size - at);
+		uint32_t v = 0;
+		int err = r->fs->rx ? rx_cfg_read(r->fs->rx, (unsigned)(r->offset + at), n, &v)
+		                    : -ENODEV;
+
+		if (err)
+			return err;
+		for (unsigned i = 0; i < n; i++)
+			r->data[at + i] = (uint8_t)(v >> 8 * i);
+		at += n;
+	}
+	return (int)r->size;
+}
+
+static int pci_config_write(struct request *r)
+{
+	uint32_t v = 0;
+
+	if ((r->size != 1 && r->size != 2 && r->size != 4) || r->offset % r->size)
+		return rx_fail("fs", -EINVAL, "config: write 1, 2 or 4 aligned bytes at a time");
+	for (size_t i = 0; i < r->size; i++)
+		v |= (uint32_t)r->data[i] << 8 * i;
+	int err = r->fs->rx ? rx_cfg_write(r->fs->rx, (unsigned)r->offset, (unsigned)r->size, v)
+	                    : -ENODEV;
+
+	return err ? err : (int)r->size;
+}
+
+const struct node_ops pci_config_ops = {.read = pci_config_read, .write = pci_config_write};
+
+/* sysfs wants a 1 before the ROM is read; copied recipes keep working. */
+static int pci_rom_write(struct request *r)
+{
+	bool ok = (r->data[0] == '0' || r->data[0] == '1') &&
+	          (r->size == 1 || (r->size == 2 && r->data[1] == '\n'));
+
+	return ok ? (int)r->size : -EINVAL;
+}
+
+static int pci_rom_read(struct request *r)
+{
+	return bios_ops.read(r);
+}
+
+const struct node_ops pci_rom_ops = {.read = pci_rom_read, .write = pci_rom_write};
+
+static int add_text(struct fs *fs, struct node *dir, const char *name, struct text *t)
+{
+	struct node *n = t->failed ? NULL : tree_add(fs, dir, name, NODE_PCI_TEXT);
+
+	if (!n) {
+		text_free(t);
+		return -ENOMEM;
+	}
+	n->obj = t->data;
+	*t = (struct text){0};
+	return 0;
+}
+
+static uint32_t config_value(const uint8_t *cfg, unsigned offset, unsigned bytes)
+{
+	uint32_t v = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		v |= (uint32_t)cfg[offset + i] << 8 * i;
+	return v;
+}
+
+static int add_resource(struct fs *fs, struct node *dir, const uint8_t *cfg, uint64_t window)
+{
+	struct text t = {0};
+
+	/* thirteen lines: six BARs, ROM, six bridge windows (Linux pci-sysfs.c resource_show) */
+	for (size_t i = 0; i < 13; i++) {
+		const struct bar *b = i < ARRAY_SIZE(bars) ? &bars[i] : &bars[1];
+		uint64_t low = b->reg ? get_le32(cfg + b->reg) : 0, start = 0, size = 0;
+
+		if (low) {
+			start = low & (b->flags & 0x100        ? ~3ull
+			                      : b->reg == 0x30 ? ~0x7ffull
+			                                       : ~15ull);
+			start |= b->wide ? (uint64_t)get_le32(cfg + b->reg + 4) << 32 : 0;
+			size = b->size ? b->size : window;
+		}
+		text_printf(&t, "0x%016" PRIx64 " 0x%016" PRIx64 " 0x%016" PRIx64 "\n", start,
+		        start ? start + size - 1 : 0, start ? b->flags : 0);
+	}
+	return add_text(fs, dir, "resource", &t);
+}
+
+static int add_texts(struct fs *fs, struct node *dir, const uint8_t *cfg, uint64_t window)
+{
+	int err = add_resource(fs, dir, cfg, window);
+
+	for (size_t i = 0; !err && i < ARRAY_SIZE(attributes); i++) {
+		const struct attribute *a = &attributes[i];
+		struct text t = {0};
+
+		text_printf(
+		        &t, "0x%0*x\n", (int)a->bytes * 2, config_value(cfg, a->offset, a->bytes));
+		err = add_text(fs, dir, a->name, &t);
+	}
+	struct text irq = {0};
+
+	text_printf(&irq, "%u\n", 0u); /* the bridge delivers no interrupts */
+	return err ? (text_free(&irq), err) : add_text(fs, dir, "irq", &irq);
+}
+
+static int add_data(struct fs *fs, struct node *dir, uint64_t config_size)
+{
+	struct node *config = tree_add(fs, dir, "config", NODE_PCI_CONFIG);
+	struct node *rom = tree_add(fs, dir, "rom", NODE_PCI_ROM);
+	size_t len = 0;
+
+	if (!config || !rom)
+		return -ENOMEM;
+	config->size = config_size;
+	rx_bios(fs->rx, &len);
+	rom->size = len;
+	tree_find(fs->root, "bios")->size = len;
+	return 0;
+}
+
+/* Sizes that depend on the card, and the folder of its function. fs->lock held. */
+static int build(struct fs *fs, const uint8_t *cfg, uint64_t config_size)
+{
+	struct node *pci = tree_find(fs->root, "pci"), *devices = tree_find(pci, "devices");
+	struct node *link = tree_find(pci, "card"), *old = tree_find(devices, CARD_ADDRESS);
+	struct rx_info info;
+
+	if (old)
+		tree_unlink(fs, old);
+	fs_read_info(fs, &info);
+	tree_find(fs->root, "vram")->size = info.vram_total;
+	tree_find(fs->root, "regs")->size = 262144; /* interface.md 6, BAR5 */
+	if (!link->target && !(link->target = strdup("devices/" CARD_ADDRESS)))
+		return -ENOMEM;
+	struct node *dir = tree_add(fs, devices, CARD_ADDRESS, NODE_PCI_ADDR);
+
+	if (!dir)
+		return -ENOMEM;
+	int err = add_data(fs, dir, config_size);
+
+	return err ? err : add_texts(fs, dir, cfg, info.vram_window);
+}
+
+int pci_build(struct fs *fs)
+{
+	uint8_t cfg[64];
+	uint32_t v;
+
+	for (unsigned at = 0; at < sizeof(cfg); at += 4) {
+		int err = rx_cfg_read(fs->rx, at, 4, &v);
+
+		if (err)
+			return err;
+		put_le32(cfg + at, v);
+	}
+	/* extended space answers all ones when it is not there (PCIe 3.0 7.9.1) */
+	bool extended = rx_cfg_read(fs->rx, 0x100, 4, &v) == 0 && v != 0xffffffff;
+
+	fs_lock(fs);
+	int err = build(fs, cfg, extended ? 4096 : 256);
+	fs_unlock(fs);
+	return err;
+}

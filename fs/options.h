@@ -1,0 +1,25 @@
+/* options.h - the command line of rx580fs, also as a mount helper (mount.rx580fs DEV DIR -o ...).
+ */
+#ifndef FS_OPTIONS_H
+#define FS_OPTIONS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct options {
+	const char *card;       /* "auto" when not given */
+	const char *mountpoint; /* NULL with --run */
+	const char *run;        /* --run 'CMD' */
+	bool foreground, help, version;
+	bool allow_other, read_only, verbose;
+	uid_t uid;
+	gid_t gid;
+	mode_t umask;
+	unsigned sample_ms;
+};
+
+/* options_parse - Return: 0; -EINVAL, said on stderr. */
+int options_parse(struct options *o, int argc, char **argv);
+void options_usage(void); /* on stdout */
+
+#endif
