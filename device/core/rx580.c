@@ -10,10 +10,11 @@
 #include "device/err.h"
 #include "device/regs/regs.h"
 
-#define BIOS_MAX (128u << 10) /* the ROM window: polaris.md 1.2; the legacy image is about 60 KiB  \
-	                       */
-#define ROM_SIGNATURE   0x30  /* offset of " 761295520": polaris.md 2.1 */
-#define SERVICE_PIPE    1     /* resident-plans.md 8: another pipe than the plan's */
+#define BIOS_MAX                                                                                   \
+	(128u << 10)         /* the ROM window: polaris.md 1.2; the legacy image is about 60 KiB   \
+	                      */
+#define ROM_SIGNATURE   0x30 /* offset of " 761295520": polaris.md 2.1 */
+#define SERVICE_PIPE    1    /* resident-plans.md 8: another pipe than the plan's */
 #define PLAN_PIPE       0
 #define PRIORITY_LOW    0
 #define PRIORITY_NORMAL 1
@@ -424,7 +425,7 @@ int rx_reg_read(struct rx580 *rx, uint32_t offset, uint32_t *value)
 		return -EINVAL;
 	int err = rx_alive(rx);
 
-	return err ? err : rx_done(rx, mmio_read(&rx->mmio, offset, value));
+	return err ? err : rx_done(rx, reg_read(&rx->mmio, offset, value));
 }
 
 int rx_reg_write(struct rx580 *rx, uint32_t offset, uint32_t value)
@@ -433,7 +434,7 @@ int rx_reg_write(struct rx580 *rx, uint32_t offset, uint32_t value)
 		return -EINVAL;
 	int err = rx_alive(rx);
 
-	return err ? err : rx_done(rx, mmio_write(&rx->mmio, offset, value));
+	return err ? err : rx_done(rx, reg_write(&rx->mmio, offset, value));
 }
 
 static int check_cfg(struct rx580 *rx, unsigned offset, unsigned size)

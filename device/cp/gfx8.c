@@ -73,7 +73,7 @@ unsigned cp_compute_units(const struct cp *cp)
 static int address_config(struct cp *cp)
 {
 	uint32_t ramcfg;
-	int err = mmio_read(cp->mmio, REG_MC_ARB_RAMCFG, &ramcfg);
+	int err = reg_read(cp->mmio, REG_MC_ARB_RAMCFG, &ramcfg);
 
 	if (err)
 		return err;
@@ -87,7 +87,7 @@ static int address_config(struct cp *cp)
 	        {REG_DMIF_ADDR_CALC, config},
 	};
 
-	return mmio_ensure_list(cp->mmio, list, ARRAY_SIZE(list));
+	return reg_ensure_list(cp->mmio, list, ARRAY_SIZE(list));
 }
 
 /* count_units - step 37, polaris.md 1.4 */
@@ -99,16 +99,16 @@ static int count_units(struct cp *cp)
 	for (unsigned se = 0; se < SHADER_ENGINES && !err; se++) {
 		uint32_t fused = 0, user = 0;
 
-		err = mmio_select_se(cp->mmio, se);
+		err = reg_select_se(cp->mmio, se);
 		if (!err)
-			err = mmio_read(cp->mmio, REG_CC_GC_SHADER_ARRAY_CONFIG, &fused);
+			err = reg_read(cp->mmio, REG_CC_GC_SHADER_ARRAY_CONFIG, &fused);
 		if (!err)
-			err = mmio_read(cp->mmio, REG_GC_USER_SHADER_ARRAY_CONFIG, &user);
+			err = reg_read(cp->mmio, REG_GC_USER_SHADER_ARRAY_CONFIG, &user);
 		uint32_t active = ~((fused | user) >> 16) & ((1u << CUS_PER_ENGINE) - 1);
 
 		cp->compute_units += (unsigned)__builtin_popcount(active);
 	}
-	int restore = mmio_select_all(cp->mmio);
+	int restore = reg_select_all(cp->mmio);
 
 	if (!err && !restore && !cp->compute_units)
 		return rx_fail(
@@ -126,11 +126,11 @@ static int memory_model(struct cp *cp)
 	        {REG_SH_MEM_APE1_LIMIT, 0},
 	        {REG_SH_HIDDEN_PRIVATE_BASE_VMID, 0},
 	};
-	int err = mmio_select(cp->mmio, 0, 0, 0, 0);
+	int err = reg_select(cp->mmio, 0, 0, 0, 0);
 
 	if (!err)
-		err = mmio_ensure_list(cp->mmio, list, ARRAY_SIZE(list));
-	int restore = mmio_deselect(cp->mmio);
+		err = reg_ensure_list(cp->mmio, list, ARRAY_SIZE(list));
+	int restore = reg_deselect(cp->mmio);
 
 	return err ? err : restore;
 }
@@ -150,20 +150,20 @@ static int interrupts_off(struct cp *cp)
 	        {REG_CP_ME2_PIPE3_INT_CNTL, 0},
 	        {REG_BIF_DOORBELL_APER_EN, 0},
 	};
-	int err = mmio_update(cp->mmio, REG_IH_RB_CNTL, IH_ENABLES, 0);
+	int err = reg_update(cp->mmio, REG_IH_RB_CNTL, IH_ENABLES, 0);
 
-	return err ? err : mmio_ensure_list(cp->mmio, list, ARRAY_SIZE(list));
+	return err ? err : reg_ensure_list(cp->mmio, list, ARRAY_SIZE(list));
 }
 
 /* run_mec - steps 43, 46, 47; the graphics engines stay halted */
 static int run_mec(struct cp *cp)
 {
-	int err = mmio_update(cp->mmio, REG_CP_ME_CNTL, CP_ME_HALTED, CP_ME_HALTED);
+	int err = reg_update(cp->mmio, REG_CP_ME_CNTL, CP_ME_HALTED, CP_ME_HALTED);
 
 	if (!err)
-		err = mmio_update(cp->mmio, REG_CP_PQ_WPTR_POLL_CNTL, WPTR_POLL_EN, 0);
+		err = reg_update(cp->mmio, REG_CP_PQ_WPTR_POLL_CNTL, WPTR_POLL_EN, 0);
 	if (!err)
-		err = mmio_update(cp->mmio, REG_CP_MEC_CNTL, CP_MEC_HALTED, 0);
+		err = reg_update(cp->mmio, REG_CP_MEC_CNTL, CP_MEC_HALTED, 0);
 	sleep_us(CP_SETTLE_US);
 	return err;
 }
@@ -174,16 +174,16 @@ int cp_start(struct cp *cp)
 	        {REG_GRBM_CNTL, GRBM_READ_TIMEOUT},
 	        {REG_SH_STATIC_MEM_CONFIG, SH_STATIC_MEM},
 	};
-	int err = mmio_golden_list(cp->mmio, golden, ARRAY_SIZE(golden)); /* 35 */
+	int err = reg_golden_list(cp->mmio, golden, ARRAY_SIZE(golden)); /* 35 */
 
 	if (!err)
 		err = address_config(cp); /* 36 */
 	if (!err)
 		err = count_units(cp); /* 37 */
 	if (!err)
-		err = mmio_ensure_list(cp->mmio, constants, ARRAY_SIZE(constants)); /* 38 */
+		err = reg_ensure_list(cp->mmio, constants, ARRAY_SIZE(constants)); /* 38 */
 	if (!err)
-		err = mmio_update(
+		err = reg_update(
 		        cp->mmio, REG_SPI_ARB_PRIORITY, SPI_ORDERS_MASK, SPI_ORDERS); /* 38 */
 	if (!err)
 		err = memory_model(cp); /* 39 */
@@ -198,5 +198,5 @@ int cp_start(struct cp *cp)
 
 void cp_stop(struct cp *cp)
 {
-	mmio_update(cp->mmio, REG_CP_MEC_CNTL, CP_MEC_HALTED, CP_MEC_HALTED);
+	reg_update(cp->mmio, REG_CP_MEC_CNTL, CP_MEC_HALTED, CP_MEC_HALTED);
 }

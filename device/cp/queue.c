@@ -26,8 +26,9 @@
 #define EOP_BYTES      4096u
 #define EOP_SIZE       9u /* 2^(9 + 1) dwords = EOP_BYTES; at most 0xA: resident-plans.md 6 */
 /* Fields: polaris.md 6.6 */
-#define PERSISTENT_PRELOAD (1u | 0x53u << 8) /* PRELOAD_REQ, PRELOAD_SIZE: resident-plans.md 16.4  \
-	                                      */
+#define PERSISTENT_PRELOAD                                                                         \
+	(1u | 0x53u << 8) /* PRELOAD_REQ, PRELOAD_SIZE: resident-plans.md 16.4                     \
+	                   */
 #define PERSISTENT_MASK (1u | 0x3FFu << 8 | 1u << 30) /* and QSWITCH_MODE 0 */
 #define PQ_RPTR_BLOCK   (9u << 8)
 #define PQ_MTYPE_UC     (3u << 15) /* resident-plans.md 16.4 */
@@ -63,13 +64,13 @@ void cp_queue_free(struct cp_queue *q)
 
 static int select_queue(struct cp_queue *q)
 {
-	return mmio_select(q->cp->mmio, MEC1, q->config.pipe, QUEUE, 0);
+	return reg_select(q->cp->mmio, MEC1, q->config.pipe, QUEUE, 0);
 }
 
 /* deselect - also after a failure; keeps the first error. */
 static int deselect(struct cp_queue *q, int err)
 {
-	int restore = mmio_deselect(q->cp->mmio);
+	int restore = reg_deselect(q->cp->mmio);
 
 	return err ? err : restore;
 }
@@ -164,7 +165,7 @@ static int program_range(struct cp_queue *q, const uint32_t *now, const uint32_t
 		size_t i = (reg - HQD_FIRST) / 4;
 
 		if (want[i] != now[i])
-			err = mmio_write(q->cp->mmio, reg, want[i]);
+			err = reg_write(q->cp->mmio, reg, want[i]);
 	}
 	return err;
 }
@@ -190,7 +191,7 @@ static int read_hqd(struct cp_queue *q, uint32_t regs[HQD_DWORDS])
 	int err = select_queue(q);
 
 	for (uint32_t i = 0; i < HQD_DWORDS && !err; i++)
-		err = mmio_read(q->cp->mmio, HQD_FIRST + 4 * i, &regs[i]);
+		err = reg_read(q->cp->mmio, HQD_FIRST + 4 * i, &regs[i]);
 	return deselect(q, err);
 }
 
@@ -211,13 +212,13 @@ static int activate_new_ring(struct cp_queue *q, uint64_t ring, unsigned log2_dw
 	if (!err)
 		err = program(q, now, want);
 	if (!err)
-		err = mmio_read(
+		err = reg_read(
 		        q->cp->mmio, REG_CP_HQD_PQ_BASE, &back); /* step 11, before it can run */
 	if (!err && back != *hqd(want, REG_CP_HQD_PQ_BASE))
 		err = rx_fail("cp", -EIO, "%s queue: CP_HQD_PQ_BASE reads 0x%08x instead of 0x%08x",
 		        q->config.name, back, *hqd(want, REG_CP_HQD_PQ_BASE));
 	if (!err)
-		err = mmio_write(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE);
+		err = reg_write(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE);
 	return deselect(q, err);
 }
 
@@ -232,9 +233,9 @@ static int activate_same_ring(struct cp_queue *q, uint32_t wptr)
 	int err = select_queue(q);
 
 	if (!err)
-		err = mmio_ensure_list(q->cp->mmio, list, ARRAY_SIZE(list));
+		err = reg_ensure_list(q->cp->mmio, list, ARRAY_SIZE(list));
 	if (!err)
-		err = mmio_write(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE);
+		err = reg_write(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE);
 	return deselect(q, err);
 }
 
@@ -259,7 +260,7 @@ int cp_queue_grant(struct cp_queue *q, uint32_t wptr)
 	int err = select_queue(q);
 
 	if (!err)
-		err = mmio_write(q->cp->mmio, REG_CP_HQD_PQ_WPTR, wptr);
+		err = reg_write(q->cp->mmio, REG_CP_HQD_PQ_WPTR, wptr);
 	return deselect(q, err);
 }
 
@@ -270,13 +271,13 @@ int cp_queue_read(struct cp_queue *q, struct cp_queue_state *out)
 
 	*out = (struct cp_queue_state){0};
 	if (!err)
-		err = mmio_read(q->cp->mmio, REG_CP_HQD_ACTIVE, &active);
+		err = reg_read(q->cp->mmio, REG_CP_HQD_ACTIVE, &active);
 	if (!err)
-		err = mmio_read(q->cp->mmio, REG_CP_HQD_PQ_RPTR, &out->rptr);
+		err = reg_read(q->cp->mmio, REG_CP_HQD_PQ_RPTR, &out->rptr);
 	if (!err)
-		err = mmio_read(q->cp->mmio, REG_CP_HQD_PQ_WPTR, &out->wptr);
+		err = reg_read(q->cp->mmio, REG_CP_HQD_PQ_WPTR, &out->wptr);
 	if (!err)
-		err = mmio_read(q->cp->mmio, REG_CP_HQD_ERROR, &out->error);
+		err = reg_read(q->cp->mmio, REG_CP_HQD_ERROR, &out->error);
 	out->active = active & ACTIVE;
 	return deselect(q, err);
 }
@@ -289,11 +290,11 @@ static int dequeue(struct cp_queue *q, uint32_t request, unsigned timeout_ms)
 	int err = select_queue(q);
 
 	if (!err)
-		err = mmio_read(q->cp->mmio, REG_CP_HQD_ACTIVE, &active);
+		err = reg_read(q->cp->mmio, REG_CP_HQD_ACTIVE, &active);
 	if (!err && active & ACTIVE)
-		err = mmio_write(q->cp->mmio, REG_CP_HQD_DEQUEUE_REQUEST, request);
+		err = reg_write(q->cp->mmio, REG_CP_HQD_DEQUEUE_REQUEST, request);
 	if (!err)
-		err = mmio_wait(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE, 0, timeout_ms, NULL);
+		err = reg_wait(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE, 0, timeout_ms, NULL);
 	return deselect(q, err);
 }
 
@@ -309,7 +310,7 @@ static int settle(struct cp_queue *q)
 	int err = select_queue(q);
 
 	if (!err)
-		err = mmio_ensure_list(q->cp->mmio, list, ARRAY_SIZE(list));
+		err = reg_ensure_list(q->cp->mmio, list, ARRAY_SIZE(list));
 	return deselect(q, err);
 }
 
@@ -327,7 +328,7 @@ static int kill_waves(struct cp_queue *q)
 	int err;
 
 	do {
-		err = mmio_write(q->cp->mmio, REG_SQ_CMD, SQ_CMD_KILL_ALL);
+		err = reg_write(q->cp->mmio, REG_SQ_CMD, SQ_CMD_KILL_ALL);
 		sleep_us(1000);
 	} while (!err && !deadline_passed(deadline));
 	return err;
@@ -375,7 +376,7 @@ void cp_queue_dump(struct cp_queue *q)
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
 		uint32_t value;
 
-		if (!mmio_read(q->cp->mmio, shown[i].reg, &value))
+		if (!reg_read(q->cp->mmio, shown[i].reg, &value))
 			rx_log(LOG_WARN, "cp", "%s 0x%08x", shown[i].name, value);
 	}
 }

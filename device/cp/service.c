@@ -339,7 +339,7 @@ static int put_scratch_packet(struct cp_service *s, uint32_t value)
 static int test_fetch(struct cp_service *s)
 {
 	uint32_t value = 0;
-	int err = mmio_write(s->mmio, REG_SCRATCH_REG0, SCRATCH_BEFORE);
+	int err = reg_write(s->mmio, REG_SCRATCH_REG0, SCRATCH_BEFORE);
 
 	s->wptr = 0;
 	if (!err)
@@ -347,7 +347,7 @@ static int test_fetch(struct cp_service *s)
 	if (!err)
 		err = cp_queue_activate(s->q, s->ring, RING_LOG2_DW, s->wptr);
 	if (!err)
-		err = mmio_wait(
+		err = reg_wait(
 		        s->mmio, REG_SCRATCH_REG0, 0xFFFFFFFF, SCRATCH_AFTER, TEST_MS, &value);
 	if (err == -ETIMEDOUT) {
 		cp_queue_dump(s->q);
@@ -368,8 +368,7 @@ static int probe_mmio_wptr(struct cp_service *s)
 	if (!err)
 		err = cp_queue_grant(s->q, s->wptr);
 	if (!err)
-		err = mmio_wait(
-		        s->mmio, REG_SCRATCH_REG0, 0xFFFFFFFF, SCRATCH_PROBE, TEST_MS, NULL);
+		err = reg_wait(s->mmio, REG_SCRATCH_REG0, 0xFFFFFFFF, SCRATCH_PROBE, TEST_MS, NULL);
 	s->mmio_wptr = !err;
 	if (err == -ETIMEDOUT) {
 		rx_log(LOG_INFO, "cp",

@@ -75,14 +75,14 @@ int gmc_hdp_flush(struct gmc *g)
 {
 	if (rx_mutant == RX_MUTANT_NO_HDP_FLUSH)
 		return 0;
-	return mmio_write(g->mmio, REG_HDP_MEM_COHERENCY_FLUSH_CNTL, 1);
+	return reg_write(g->mmio, REG_HDP_MEM_COHERENCY_FLUSH_CNTL, 1);
 }
 
 int gmc_hdp_invalidate(struct gmc *g)
 {
 	if (rx_mutant == RX_MUTANT_NO_HDP_INVALIDATE)
 		return 0;
-	return mmio_write(g->mmio, REG_HDP_DEBUG0, 1);
+	return reg_write(g->mmio, REG_HDP_DEBUG0, 1);
 }
 
 int gmc_window_read(struct gmc *g, uint64_t offset, void *buf, size_t len)
@@ -103,10 +103,10 @@ int gmc_window_write(struct gmc *g, uint64_t offset, const void *buf, size_t len
 static int check_alive(struct gmc *g)
 {
 	uint32_t status, memsize;
-	int err = mmio_read(g->mmio, REG_GRBM_STATUS, &status);
+	int err = reg_read(g->mmio, REG_GRBM_STATUS, &status);
 
 	if (!err)
-		err = mmio_read(g->mmio, REG_CONFIG_MEMSIZE, &memsize);
+		err = reg_read(g->mmio, REG_CONFIG_MEMSIZE, &memsize);
 	if (err)
 		return err;
 	if (status == 0xFFFFFFFF && memsize == 0xFFFFFFFF)
@@ -120,12 +120,12 @@ static int check_alive(struct gmc *g)
 static int check_posted(struct gmc *g)
 {
 	uint32_t scratch7, memsize, misc0;
-	int err = mmio_read(g->mmio, REG_BIOS_SCRATCH_7, &scratch7);
+	int err = reg_read(g->mmio, REG_BIOS_SCRATCH_7, &scratch7);
 
 	if (!err)
-		err = mmio_read(g->mmio, REG_CONFIG_MEMSIZE, &memsize);
+		err = reg_read(g->mmio, REG_CONFIG_MEMSIZE, &memsize);
 	if (!err)
-		err = mmio_read(g->mmio, REG_MC_SEQ_MISC0, &misc0);
+		err = reg_read(g->mmio, REG_MC_SEQ_MISC0, &misc0);
 	if (err)
 		return err;
 	memsize &= MEMSIZE_MASK;
@@ -144,7 +144,7 @@ static int check_posted(struct gmc *g)
 static int locate(struct gmc *g)
 {
 	uint32_t location;
-	int err = mmio_read(g->mmio, REG_MC_VM_FB_LOCATION, &location);
+	int err = reg_read(g->mmio, REG_MC_VM_FB_LOCATION, &location);
 
 	if (err)
 		return err;
@@ -167,7 +167,7 @@ static int locate(struct gmc *g)
 static int wait_mc_idle(struct gmc *g)
 {
 	uint32_t status;
-	int err = mmio_wait(g->mmio, REG_SRBM_STATUS, SRBM_MC_BUSY, 0, 100, &status);
+	int err = reg_wait(g->mmio, REG_SRBM_STATUS, SRBM_MC_BUSY, 0, 100, &status);
 
 	if (err == -ETIMEDOUT) {
 		rx_log(LOG_WARN, "gmc",
@@ -184,7 +184,7 @@ static int surfaces_off(struct gmc *g)
 
 	for (unsigned i = 0; i < HDP_SURFACES && !err; i++)
 		for (unsigned d = 0; d < HDP_SURFACE_DWORDS && !err; d++)
-			err = mmio_update(g->mmio,
+			err = reg_update(g->mmio,
 			        REG_HDP_SURFACE_FIRST + HDP_SURFACE_STRIDE * i + 4 * d, 0xFFFFFFFF,
 			        0);
 	return err;
@@ -204,16 +204,16 @@ static int apertures(struct gmc *g)
 	        {REG_MC_VM_AGP_BOT, AGP_BOT_OFF},
 	        {REG_BIF_FB_EN, BIF_FB_ON},
 	};
-	int err = mmio_ensure_list(g->mmio, list, ARRAY_SIZE(list));
+	int err = reg_ensure_list(g->mmio, list, ARRAY_SIZE(list));
 
 	if (!err)
-		err = mmio_update(g->mmio, REG_HDP_MISC_CNTL, HDP_FLUSH_INVALIDATE_CACHE, 0);
+		err = reg_update(g->mmio, REG_HDP_MISC_CNTL, HDP_FLUSH_INVALIDATE_CACHE, 0);
 	uint32_t path;
 
 	if (!err)
-		err = mmio_read(g->mmio, REG_HDP_HOST_PATH_CNTL, &path);
+		err = reg_read(g->mmio, REG_HDP_HOST_PATH_CNTL, &path);
 	return err ? err
-	           : mmio_write(g->mmio, REG_HDP_HOST_PATH_CNTL,
+	           : reg_write(g->mmio, REG_HDP_HOST_PATH_CNTL,
 	                     path); /* read and written back: 3.3 step 10 */
 }
 
@@ -232,18 +232,18 @@ static int translation(struct gmc *g)
 	        {REG_VM_CONTEXT0_CNTL, 0},
 	        {REG_VM_CONTEXT1_CNTL, 0},
 	};
-	int err = mmio_update(g->mmio, REG_MC_VM_MX_L1_TLB_CNTL, L1_TLB_MASK, L1_TLB_S1);
+	int err = reg_update(g->mmio, REG_MC_VM_MX_L1_TLB_CNTL, L1_TLB_MASK, L1_TLB_S1);
 
 	if (!err)
-		err = mmio_ensure_list(g->mmio, list, ARRAY_SIZE(list));
+		err = reg_ensure_list(g->mmio, list, ARRAY_SIZE(list));
 	uint32_t cntl2;
 
 	if (!err)
-		err = mmio_read(g->mmio, REG_VM_L2_CNTL2, &cntl2);
+		err = reg_read(g->mmio, REG_VM_L2_CNTL2, &cntl2);
 	if (!err)
-		err = mmio_write(g->mmio, REG_VM_L2_CNTL2, cntl2 | L2_CNTL2_INVALIDATE);
+		err = reg_write(g->mmio, REG_VM_L2_CNTL2, cntl2 | L2_CNTL2_INVALIDATE);
 	if (!err)
-		err = mmio_write(g->mmio, REG_VM_INVALIDATE_REQUEST, 1);
+		err = reg_write(g->mmio, REG_VM_INVALIDATE_REQUEST, 1);
 	return err;
 }
 
@@ -310,11 +310,11 @@ int gmc_start(struct gmc *g)
 	if (!err)
 		err = locate(g);
 	if (!err)
-		err = mmio_golden_list(g->mmio, golden, ARRAY_SIZE(golden)); /* 17 */
+		err = reg_golden_list(g->mmio, golden, ARRAY_SIZE(golden)); /* 17 */
 	if (!err)
 		err = surfaces_off(g); /* 18 */
 	if (!err)
-		err = mmio_update(g->mmio, REG_HDP_REG_COHERENCY_FLUSH_CNTL, 0xFFFFFFFF, 0);
+		err = reg_update(g->mmio, REG_HDP_REG_COHERENCY_FLUSH_CNTL, 0xFFFFFFFF, 0);
 	if (!err)
 		err = wait_mc_idle(g); /* 19 */
 	if (!err)

@@ -14,7 +14,7 @@
 #define GRBM_INSTANCE_BROADCAST (1u << 30)
 #define GRBM_BROADCAST          0xE0000000u
 
-int mmio_read(struct mmio *m, uint32_t reg, uint32_t *value)
+int reg_read(struct mmio *m, uint32_t reg, uint32_t *value)
 {
 	int err = pci_read32(m->pci, PCI_BAR_REGISTERS, reg, value);
 
@@ -23,57 +23,57 @@ int mmio_read(struct mmio *m, uint32_t reg, uint32_t *value)
 	return err;
 }
 
-int mmio_write(struct mmio *m, uint32_t reg, uint32_t value)
+int reg_write(struct mmio *m, uint32_t reg, uint32_t value)
 {
 	if (rx_log_enabled(LOG_TRACE, "mmio"))
 		rx_log(LOG_TRACE, "mmio", "write 0x%05x = 0x%08x", reg, value);
 	return pci_write32(m->pci, PCI_BAR_REGISTERS, reg, value);
 }
 
-int mmio_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value)
+int reg_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value)
 {
 	uint32_t old;
-	int err = mmio_read(m, reg, &old);
+	int err = reg_read(m, reg, &old);
 	uint32_t new = (old & ~mask) | (value & mask);
 
-	return err || new == old ? err : mmio_write(m, reg, new);
+	return err || new == old ? err : reg_write(m, reg, new);
 }
 
-int mmio_ensure_list(struct mmio *m, const struct reg_value *list, size_t n)
+int reg_ensure_list(struct mmio *m, const struct reg_value *list, size_t n)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = mmio_update(m, list[i].reg, 0xFFFFFFFF, list[i].value);
+		err = reg_update(m, list[i].reg, 0xFFFFFFFF, list[i].value);
 	return err;
 }
 
-int mmio_golden_list(struct mmio *m, const struct reg_golden *list, size_t n)
+int reg_golden_list(struct mmio *m, const struct reg_golden *list, size_t n)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
 		uint32_t old;
 
-		err = mmio_read(m, list[i].reg, &old);
+		err = reg_read(m, list[i].reg, &old);
 		/* the value is ORed unmasked, as the stock driver does: polaris.md 5 */
 		uint32_t new = list[i].mask == 0xFFFFFFFF ? list[i].value
 		                                          : (old & ~list[i].mask) | list[i].value;
 
 		if (!err && new != old)
-			err = mmio_write(m, list[i].reg, new);
+			err = reg_write(m, list[i].reg, new);
 	}
 	return err;
 }
 
-int mmio_wait(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t want, unsigned timeout_ms,
+int reg_wait(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t want, unsigned timeout_ms,
         uint32_t *last)
 {
 	uint64_t deadline = deadline_in_ms(timeout_ms);
 	uint32_t value;
 
 	for (uint64_t pause_us = 20;; pause_us = pause_us < 1000 ? pause_us * 2 : 1000) {
-		int err = mmio_read(m, reg, &value);
+		int err = reg_read(m, reg, &value);
 
 		if (last)
 			*last = value;
@@ -85,23 +85,23 @@ int mmio_wait(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t want, unsign
 	}
 }
 
-int mmio_select(struct mmio *m, unsigned me, unsigned pipe, unsigned queue, unsigned vmid)
+int reg_select(struct mmio *m, unsigned me, unsigned pipe, unsigned queue, unsigned vmid)
 {
-	return mmio_write(m, REG_SRBM_GFX_CNTL,
+	return reg_write(m, REG_SRBM_GFX_CNTL,
 	        SRBM_PIPEID(pipe) | SRBM_MEID(me) | SRBM_QUEUEID(queue) | SRBM_VMID(vmid));
 }
 
-int mmio_deselect(struct mmio *m)
+int reg_deselect(struct mmio *m)
 {
-	return mmio_write(m, REG_SRBM_GFX_CNTL, 0);
+	return reg_write(m, REG_SRBM_GFX_CNTL, 0);
 }
 
-int mmio_select_se(struct mmio *m, unsigned se)
+int reg_select_se(struct mmio *m, unsigned se)
 {
-	return mmio_write(m, REG_GRBM_GFX_INDEX, GRBM_SE_INDEX(se) | GRBM_INSTANCE_BROADCAST);
+	return reg_write(m, REG_GRBM_GFX_INDEX, GRBM_SE_INDEX(se) | GRBM_INSTANCE_BROADCAST);
 }
 
-int mmio_select_all(struct mmio *m)
+int reg_select_all(struct mmio *m)
 {
-	return mmio_write(m, REG_GRBM_GFX_INDEX, GRBM_BROADCAST);
+	return reg_write(m, REG_GRBM_GFX_INDEX, GRBM_BROADCAST);
 }

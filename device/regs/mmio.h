@@ -21,24 +21,24 @@ struct reg_golden {
 	uint32_t reg, mask, value;
 };
 
-int mmio_read(struct mmio *m, uint32_t reg, uint32_t *value);
-int mmio_write(struct mmio *m, uint32_t reg, uint32_t value);
-/* mmio_update - replace the bits of @mask. Writes only what differs. */
-int mmio_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value);
-/* mmio_ensure_list, mmio_golden_list - rows in order; reads first and writes what differs. */
-int mmio_ensure_list(struct mmio *m, const struct reg_value *list, size_t n);
-int mmio_golden_list(struct mmio *m, const struct reg_golden *list, size_t n);
-/* mmio_wait - until (value & mask) == want. @last may be NULL. Return: -ETIMEDOUT, not logged:
+int reg_read(struct mmio *m, uint32_t reg, uint32_t *value);
+int reg_write(struct mmio *m, uint32_t reg, uint32_t value);
+/* reg_update - replace the bits of @mask. Writes only what differs. */
+int reg_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value);
+/* reg_ensure_list, reg_golden_list - rows in order; reads first and writes what differs. */
+int reg_ensure_list(struct mmio *m, const struct reg_value *list, size_t n);
+int reg_golden_list(struct mmio *m, const struct reg_golden *list, size_t n);
+/* reg_wait - until (value & mask) == want. @last may be NULL. Return: -ETIMEDOUT, not logged:
  * callers differ in what it means. */
-int mmio_wait(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t want, unsigned timeout_ms,
+int reg_wait(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t want, unsigned timeout_ms,
         uint32_t *last);
 
-/* mmio_select - which queue or VMID the banked registers show (polaris.md 6.1). @me: 0 graphics, 1
+/* reg_select - which queue or VMID the banked registers show (polaris.md 6.1). @me: 0 graphics, 1
  * MEC1. Between select and deselect nobody else may use the card: do not yield. */
-int mmio_select(struct mmio *m, unsigned me, unsigned pipe, unsigned queue, unsigned vmid);
-int mmio_deselect(struct mmio *m);
-/* mmio_select_se - GRBM_GFX_INDEX at one shader engine, or broadcast for all (polaris.md 1.4). */
-int mmio_select_se(struct mmio *m, unsigned se);
-int mmio_select_all(struct mmio *m);
+int reg_select(struct mmio *m, unsigned me, unsigned pipe, unsigned queue, unsigned vmid);
+int reg_deselect(struct mmio *m);
+/* reg_select_se - GRBM_GFX_INDEX at one shader engine, or broadcast for all (polaris.md 1.4). */
+int reg_select_se(struct mmio *m, unsigned se);
+int reg_select_all(struct mmio *m);
 
 #endif
