@@ -10,8 +10,8 @@
 #define MAX_GROUPS 288 /* 8 workgroups for each of 36 CUs: kernels.md 5 */
 
 static const struct model_config presets[] = {
-	{"tiny", 4, 64, 64, 2, 2, 512},
-	{"reference", 1, 1152, 320, 10, 6, 12096}, /* reference-run.md, "Model and run" */
+        {"tiny", 4, 64, 64, 2, 2, 512},
+        {"reference", 1, 1152, 320, 10, 6, 12096}, /* reference-run.md, "Model and run" */
 };
 
 int model_preset(struct model_config *c, const char *name)
@@ -42,8 +42,10 @@ int model_check(const struct model_config *c, char *why, size_t why_size)
 		return bad(why, why_size, "layers: 1 to 64, not %u", c->L);
 	if (c->C < 16 || c->C > 4096 || c->C % 16)
 		return bad(why, why_size, "channels: a multiple of 16 up to 4096, not %u", c->C);
-	if (c->H < 1 || c->C % c->H || (c->C / c->H != 16 && c->C / c->H != 32 && c->C / c->H != 64))
-		return bad(why, why_size, "heads: channels / heads must be 16, 32 or 64, not %u / %u", c->C, c->H);
+	if (c->H < 1 || c->C % c->H ||
+	        (c->C / c->H != 16 && c->C / c->H != 32 && c->C / c->H != 64))
+		return bad(why, why_size,
+		        "heads: channels / heads must be 16, 32 or 64, not %u / %u", c->C, c->H);
 	if (c->T < 64 || c->T % 64 || c->T > 8192)
 		return bad(why, why_size, "context: a multiple of 64 up to 8192, not %u", c->T);
 	if (c->V < 257 || c->V > 65535)
@@ -51,15 +53,17 @@ int model_check(const struct model_config *c, char *why, size_t why_size)
 	if (c->B < 1 || (uint64_t)c->B * (c->T + 1) > 65536)
 		return bad(why, why_size, "batch: at least 1, batch x (context + 1) at most 65536");
 	if ((uint64_t)c->B * c->T * c->V > (1u << 29) - 1)
-		return bad(why, why_size, "batch x context x vocabulary: the logits would exceed 2 GiB");
+		return bad(why, why_size,
+		        "batch x context x vocabulary: the logits would exceed 2 GiB");
 	return 0;
 }
 
-static struct param *add(struct model *m, enum param_init init, unsigned rows, unsigned cols, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+static struct param *add(struct model *m, enum param_init init, unsigned rows, unsigned cols,
+        const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* @cols 0: a vector of @rows. */
-static struct param *add(struct model *m, enum param_init init, unsigned rows, unsigned cols, const char *fmt, ...)
+static struct param *add(
+        struct model *m, enum param_init init, unsigned rows, unsigned cols, const char *fmt, ...)
 {
 	struct param *p = &m->params[m->nparams++];
 	va_list ap;
@@ -84,10 +88,14 @@ static void add_matrices(struct model *m)
 	m->wte = add(m, INIT_NORMAL, c->V, c->C, "wte.weight");
 	m->wpe = add(m, INIT_NORMAL, c->T, c->C, "wpe.weight");
 	for (unsigned l = 0; l < c->L; l++) {
-		m->layer[l][P_ATTN_W] = add(m, INIT_NORMAL, c->C, 3 * c->C, "h.%u.attn.c_attn.weight", l);
-		m->layer[l][P_APROJ_W] = add(m, INIT_RESIDUAL, c->C, c->C, "h.%u.attn.c_proj.weight", l);
-		m->layer[l][P_FC_W] = add(m, INIT_NORMAL, c->C, 4 * c->C, "h.%u.mlp.c_fc.weight", l);
-		m->layer[l][P_MPROJ_W] = add(m, INIT_RESIDUAL, 4 * c->C, c->C, "h.%u.mlp.c_proj.weight", l);
+		m->layer[l][P_ATTN_W] =
+		        add(m, INIT_NORMAL, c->C, 3 * c->C, "h.%u.attn.c_attn.weight", l);
+		m->layer[l][P_APROJ_W] =
+		        add(m, INIT_RESIDUAL, c->C, c->C, "h.%u.attn.c_proj.weight", l);
+		m->layer[l][P_FC_W] =
+		        add(m, INIT_NORMAL, c->C, 4 * c->C, "h.%u.mlp.c_fc.weight", l);
+		m->layer[l][P_MPROJ_W] =
+		        add(m, INIT_RESIDUAL, 4 * c->C, c->C, "h.%u.mlp.c_proj.weight", l);
 	}
 	m->ndecay = m->nfloats;
 }
@@ -110,7 +118,8 @@ static void add_vectors(struct model *m)
 	m->lnf_b = add(m, INIT_ZERO, C, 0, "ln_f.bias");
 }
 
-/* Floats on a 256-byte line of their own, so that rows start aligned for the kernels' 16-byte loads. */
+/* Floats on a 256-byte line of their own, so that rows start aligned for the kernels' 16-byte
+ * loads. */
 static uint64_t take(uint64_t *total, uint64_t floats)
 {
 	uint64_t at = *total;

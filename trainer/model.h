@@ -1,5 +1,6 @@
-/* model.h - the GPT-2-shaped model: sizes, parameters, and where everything lies in the buffers of the mount. Pure.
- * Letters: B micro-batch, T context, C channels, H heads, L layers, V vocabulary, R = B*T rows. All numbers float32.
+/* model.h - the GPT-2-shaped model: sizes, parameters, and where everything lies in the buffers of
+ * the mount. Pure. Letters: B micro-batch, T context, C channels, H heads, L layers, V vocabulary,
+ * R = B*T rows. All numbers float32.
  */
 #ifndef TRAINER_MODEL_H
 #define TRAINER_MODEL_H
@@ -13,9 +14,11 @@ struct model_config {
 	unsigned B, T, C, H, L, V;
 };
 
-/* model_preset - "tiny" (seconds a hundred steps on the virtual card) or "reference" (11,637,760 parameters). Return: 0; -EINVAL. */
+/* model_preset - "tiny" (seconds a hundred steps on the virtual card) or "reference" (11,637,760
+ * parameters). Return: 0; -EINVAL. */
 int model_preset(struct model_config *c, const char *name);
-/* model_check - sizes the kernels can do (docs/kernels.md 1). @why: a sentence. Return: 0; -EINVAL. */
+/* model_check - sizes the kernels can do (docs/kernels.md 1). @why: a sentence. Return: 0; -EINVAL.
+ */
 int model_check(const struct model_config *c, char *why, size_t why_size);
 /* model_parameters - unique parameters (the head shares wte). */
 uint64_t model_parameters(const struct model_config *c);
@@ -31,8 +34,21 @@ struct param {
 	enum param_init init;
 };
 
-enum { P_LN1_W, P_LN1_B, P_ATTN_W, P_ATTN_B, P_APROJ_W, P_APROJ_B, P_LN2_W, P_LN2_B, P_FC_W, P_FC_B, P_MPROJ_W, P_MPROJ_B,
-	P_PER_LAYER };
+enum {
+	P_LN1_W,
+	P_LN1_B,
+	P_ATTN_W,
+	P_ATTN_B,
+	P_APROJ_W,
+	P_APROJ_B,
+	P_LN2_W,
+	P_LN2_B,
+	P_FC_W,
+	P_FC_B,
+	P_MPROJ_W,
+	P_MPROJ_B,
+	P_PER_LAYER
+};
 
 /* Activations of one layer, float offsets into the activation buffer. */
 struct layer_acts {
@@ -55,7 +71,8 @@ struct model {
 	unsigned groups; /* workgroups of the grid-stride kernels */
 };
 
-int model_new(struct model **out, const struct model_config *c); /* -ENOMEM; -EINVAL as model_check */
+int model_new(
+        struct model **out, const struct model_config *c); /* -ENOMEM; -EINVAL as model_check */
 void model_free(struct model *m);
 const struct param *model_find(const struct model *m, const char *name);
 

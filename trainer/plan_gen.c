@@ -44,13 +44,15 @@ static void barrier(struct gen *g)
 	json_array_append_new(g->steps, json_string("barrier"));
 }
 
-static json_t *dispatch(const char *kernel, uint64_t x, uint64_t y, uint64_t z, unsigned group, json_t *args)
+static json_t *dispatch(
+        const char *kernel, uint64_t x, uint64_t y, uint64_t z, unsigned group, json_t *args)
 {
-	return json_pack("{s:s,s:[I,I,I],s:[i],s:o}", "kernel", kernel, "groups", (json_int_t)x, (json_int_t)y, (json_int_t)z, "group",
-		(int)group, "args", args);
+	return json_pack("{s:s,s:[I,I,I],s:[i],s:o}", "kernel", kernel, "groups", (json_int_t)x,
+	        (json_int_t)y, (json_int_t)z, "group", (int)group, "args", args);
 }
 
-static void run(struct gen *g, const char *kernel, uint64_t x, uint64_t y, uint64_t z, unsigned group, json_t *args)
+static void run(struct gen *g, const char *kernel, uint64_t x, uint64_t y, uint64_t z,
+        unsigned group, json_t *args)
 {
 	json_array_append_new(g->steps, dispatch(kernel, x, y, z, group, args));
 }
@@ -61,7 +63,7 @@ static uint64_t blocks(uint64_t n, uint64_t per)
 }
 
 struct matmul {
-	const char *form; /* "nn_bias", "nt", ... docs/kernels.md 2 */
+	const char *form;  /* "nn_bias", "nt", ... docs/kernels.md 2 */
 	json_t *a, *b, *c; /* stolen */
 	uint64_t M, N, K, lda, ldb, ldc;
 	json_t *extra; /* stolen: further arguments, or NULL */
@@ -69,12 +71,13 @@ struct matmul {
 
 static void matmul(struct gen *g, struct matmul mm)
 {
-	bool wide = mm.N >= 320, tn = !strncmp(mm.form, "tn", 2); /* docs/kernels.md 2, the rule under the tile table */
+	bool wide = mm.N >= 320,
+	     tn = !strncmp(mm.form, "tn", 2); /* docs/kernels.md 2, the rule under the tile table */
 	unsigned rows = wide ? (tn ? 80 : 128) : 64, cols = wide ? 80 : 64;
 	char kernel[64];
-	json_t *args = json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I}", "a", mm.a, "b", mm.b, "c", mm.c, "m", (json_int_t)mm.M, "n",
-		(json_int_t)mm.N, "k", (json_int_t)mm.K, "lda", (json_int_t)mm.lda, "ldb", (json_int_t)mm.ldb, "ldc",
-		(json_int_t)mm.ldc);
+	json_t *args = json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I}", "a", mm.a, "b", mm.b, "c",
+	        mm.c, "m", (json_int_t)mm.M, "n", (json_int_t)mm.N, "k", (json_int_t)mm.K, "lda",
+	        (json_int_t)mm.lda, "ldb", (json_int_t)mm.ldb, "ldc", (json_int_t)mm.ldc);
 
 	if (mm.extra) {
 		json_object_update(args, mm.extra);
@@ -84,11 +87,13 @@ static void matmul(struct gen *g, struct matmul mm)
 	run(g, kernel, blocks(mm.N, cols), blocks(mm.M, rows), 1, 256, args);
 }
 
-static void layernorm(struct gen *g, uint64_t x, const struct param *w, const struct param *b, uint64_t y, uint64_t stat)
+static void layernorm(struct gen *g, uint64_t x, const struct param *w, const struct param *b,
+        uint64_t y, uint64_t stat)
 {
 	run(g, "layernorm:layernorm_forward", blocks(g->m->R, 4), 1, 1, 256,
-		json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "x", act(g, x), "gamma", param(g, w), "beta", param(g, b), "y", act(g, y),
-			"stat", act(g, stat), "rows", num(g->m->R), "c", num(g->m->c.C)));
+	        json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "x", act(g, x), "gamma", param(g, w),
+	                "beta", param(g, b), "y", act(g, y), "stat", act(g, stat), "rows",
+	                num(g->m->R), "c", num(g->m->c.C)));
 	barrier(g);
 }
 
@@ -111,20 +116,28 @@ static void forward_layer(struct gen *g, unsigned l)
 	uint64_t R = m->R, C = m->c.C, next = l + 1 < m->c.L ? m->acts[l + 1].in : m->out;
 
 	layernorm(g, a->in, p[P_LN1_W], p[P_LN1_B], a->ln1, a->stat1);
-	matmul(g, (struct matmul){"nn_bias", act(g, a->ln1), param(g, p[P_ATTN_W]), act(g, a->qkv), R, 3 * C, C, C, 3 * C, 3 * C,
-			  json_pack("{s:o}", "bias", param(g, p[P_ATTN_B]))});
+	matmul(g, (struct matmul){"nn_bias", act(g, a->ln1), param(g, p[P_ATTN_W]), act(g, a->qkv),
+	                  R, 3 * C, C, C, 3 * C, 3 * C,
+	                  json_pack("{s:o}", "bias", param(g, p[P_ATTN_B]))});
 	barrier(g);
-	attention(g, "forward", 256, json_pack("{s:o,s:o,s:o}", "qkv", act(g, a->qkv), "out", act(g, a->att), "lse", act(g, a->lse)));
+	attention(g, "forward", 256,
+	        json_pack("{s:o,s:o,s:o}", "qkv", act(g, a->qkv), "out", act(g, a->att), "lse",
+	                act(g, a->lse)));
 	barrier(g);
-	matmul(g, (struct matmul){"nn_bias_residual", act(g, a->att), param(g, p[P_APROJ_W]), act(g, a->mid), R, C, C, C, C, C,
-			  json_pack("{s:o,s:o}", "bias", param(g, p[P_APROJ_B]), "residual", act(g, a->in))});
+	matmul(g, (struct matmul){"nn_bias_residual", act(g, a->att), param(g, p[P_APROJ_W]),
+	                  act(g, a->mid), R, C, C, C, C, C,
+	                  json_pack("{s:o,s:o}", "bias", param(g, p[P_APROJ_B]), "residual",
+	                          act(g, a->in))});
 	barrier(g);
 	layernorm(g, a->mid, p[P_LN2_W], p[P_LN2_B], a->ln2, a->stat2);
-	matmul(g, (struct matmul){"nn_bias_gelu", act(g, a->ln2), param(g, p[P_FC_W]), act(g, a->gelu), R, 4 * C, C, C, 4 * C, 4 * C,
-			  json_pack("{s:o,s:o}", "bias", param(g, p[P_FC_B]), "u", act(g, a->u))});
+	matmul(g, (struct matmul){"nn_bias_gelu", act(g, a->ln2), param(g, p[P_FC_W]),
+	                  act(g, a->gelu), R, 4 * C, C, C, 4 * C, 4 * C,
+	                  json_pack("{s:o,s:o}", "bias", param(g, p[P_FC_B]), "u", act(g, a->u))});
 	barrier(g);
-	matmul(g, (struct matmul){"nn_bias_residual", act(g, a->gelu), param(g, p[P_MPROJ_W]), act(g, next), R, C, 4 * C, 4 * C, C, C,
-			  json_pack("{s:o,s:o}", "bias", param(g, p[P_MPROJ_B]), "residual", act(g, a->mid))});
+	matmul(g, (struct matmul){"nn_bias_residual", act(g, a->gelu), param(g, p[P_MPROJ_W]),
+	                  act(g, next), R, C, 4 * C, 4 * C, C, C,
+	                  json_pack("{s:o,s:o}", "bias", param(g, p[P_MPROJ_B]), "residual",
+	                          act(g, a->mid))});
 	barrier(g);
 }
 
@@ -134,8 +147,9 @@ static void forward(struct gen *g)
 	const struct model *m = g->m;
 
 	run(g, "embed:embed_forward", blocks(m->R, 4), 1, 1, 256,
-		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "step", "@step", "wte", param(g, m->wte), "wpe", param(g, m->wpe), "x",
-			act(g, m->acts[0].in), "rows", num(m->R), "t", num(m->c.T), "c", num(m->c.C), "v", num(m->c.V)));
+	        json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "step", "@step", "wte",
+	                param(g, m->wte), "wpe", param(g, m->wpe), "x", act(g, m->acts[0].in),
+	                "rows", num(m->R), "t", num(m->c.T), "c", num(m->c.C), "v", num(m->c.V)));
 	barrier(g);
 	for (unsigned l = 0; l < m->c.L; l++)
 		forward_layer(g, l);
@@ -146,50 +160,59 @@ static void logits(struct gen *g)
 {
 	const struct model *m = g->m;
 
-	matmul(g, (struct matmul){"nt", act(g, m->lnf), param(g, m->wte), act(g, m->logits), m->R, m->c.V, m->c.C, m->c.C, m->c.C,
-			  m->c.V, NULL});
+	matmul(g, (struct matmul){"nt", act(g, m->lnf), param(g, m->wte), act(g, m->logits), m->R,
+	                  m->c.V, m->c.C, m->c.C, m->c.C, m->c.V, NULL});
 	barrier(g);
 }
 
 static void loss(struct gen *g, bool train)
 {
 	const struct model *m = g->m;
-	json_t *args = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "step", "@step", "logits", act(g, m->logits), "loss",
-		act(g, m->row_loss), "rows", num(m->R), "t", num(m->c.T), "v", num(m->c.V));
+	json_t *args = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "step", "@step", "logits",
+	        act(g, m->logits), "loss", act(g, m->row_loss), "rows", num(m->R), "t", num(m->c.T),
+	        "v", num(m->c.V));
 
 	if (train)
 		json_object_set_new(args, "scale", json_real(1.0 / (double)m->R));
-	run(g, train ? "cross_entropy:cross_entropy_train" : "cross_entropy:cross_entropy_loss", m->R, 1, 1, 256, args);
+	run(g, train ? "cross_entropy:cross_entropy_train" : "cross_entropy:cross_entropy_loss",
+	        m->R, 1, 1, 256, args);
 	barrier(g);
 	run(g, "reduce:loss_mean", 1, 1, 1, 256,
-		json_pack("{s:o,s:o,s:o}", "loss", act(g, m->row_loss), "out", at(g, "small", m->loss), "n", num(m->R)));
+	        json_pack("{s:o,s:o,s:o}", "loss", act(g, m->row_loss), "out",
+	                at(g, "small", m->loss), "n", num(m->R)));
 }
 
 /* dW and db of y = x w + b, from x and dy; w is [in][out]. */
-static void weight_grad(struct gen *g, uint64_t x, uint64_t dy, const struct param *w, const struct param *b)
+static void weight_grad(
+        struct gen *g, uint64_t x, uint64_t dy, const struct param *w, const struct param *b)
 {
 	uint64_t in = w->shape[0], out = w->shape[1];
 
-	matmul(g, (struct matmul){"tn_bias", act(g, x), act(g, dy), grad(g, w), in, out, g->m->R, in, out, out,
-			  json_pack("{s:o}", "dbias", grad(g, b))});
+	matmul(g, (struct matmul){"tn_bias", act(g, x), act(g, dy), grad(g, w), in, out, g->m->R,
+	                  in, out, out, json_pack("{s:o}", "dbias", grad(g, b))});
 }
 
-static void layernorm_grads(struct gen *g, uint64_t x, uint64_t stat, uint64_t dy, const struct param *w, const struct param *b)
+static void layernorm_grads(struct gen *g, uint64_t x, uint64_t stat, uint64_t dy,
+        const struct param *w, const struct param *b)
 {
 	run(g, "layernorm:layernorm_param_grad", blocks(g->m->c.C, 64), 1, 1, 1024,
-		json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "x", act(g, x), "stat", act(g, stat), "dy", act(g, dy), "dgamma", grad(g, w),
-			"dbeta", grad(g, b), "rows", num(g->m->R), "c", num(g->m->c.C)));
+	        json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "x", act(g, x), "stat", act(g, stat),
+	                "dy", act(g, dy), "dgamma", grad(g, w), "dbeta", grad(g, b), "rows",
+	                num(g->m->R), "c", num(g->m->c.C)));
 }
 
 /* dr += gradient through the layer norm whose input was @x; with @first dr is set. */
-static void layernorm_backward(struct gen *g, uint64_t x, uint64_t stat, uint64_t dy, const struct param *w, bool first)
+static void layernorm_backward(
+        struct gen *g, uint64_t x, uint64_t stat, uint64_t dy, const struct param *w, bool first)
 {
-	json_t *args = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "x", act(g, x), "stat", act(g, stat), "gamma", param(g, w), "dy",
-		act(g, dy), "dx", act(g, g->m->dr), "rows", num(g->m->R), "c", num(g->m->c.C));
+	json_t *args = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "x", act(g, x), "stat",
+	        act(g, stat), "gamma", param(g, w), "dy", act(g, dy), "dx", act(g, g->m->dr),
+	        "rows", num(g->m->R), "c", num(g->m->c.C));
 
 	if (!first)
 		json_object_set_new(args, "residual", act(g, g->m->dr));
-	run(g, first ? "layernorm:layernorm_backward_first" : "layernorm:layernorm_backward", blocks(g->m->R, 4), 1, 1, 256, args);
+	run(g, first ? "layernorm:layernorm_backward_first" : "layernorm:layernorm_backward",
+	        blocks(g->m->R, 4), 1, 1, 256, args);
 }
 
 static void backward_mlp(struct gen *g, unsigned l)
@@ -199,11 +222,12 @@ static void backward_mlp(struct gen *g, unsigned l)
 	struct param *const *p = m->layer[l];
 	uint64_t R = m->R, C = m->c.C;
 
-	matmul(g, (struct matmul){"nt_dgelu", act(g, m->dr), param(g, p[P_MPROJ_W]), act(g, m->du), R, 4 * C, C, C, C, 4 * C,
-			  json_pack("{s:o}", "u", act(g, a->u))});
+	matmul(g, (struct matmul){"nt_dgelu", act(g, m->dr), param(g, p[P_MPROJ_W]), act(g, m->du),
+	                  R, 4 * C, C, C, C, 4 * C, json_pack("{s:o}", "u", act(g, a->u))});
 	weight_grad(g, a->gelu, m->dr, p[P_MPROJ_W], p[P_MPROJ_B]);
 	barrier(g);
-	matmul(g, (struct matmul){"nt", act(g, m->du), param(g, p[P_FC_W]), act(g, m->dh), R, C, 4 * C, 4 * C, 4 * C, C, NULL});
+	matmul(g, (struct matmul){"nt", act(g, m->du), param(g, p[P_FC_W]), act(g, m->dh), R, C,
+	                  4 * C, 4 * C, 4 * C, C, NULL});
 	weight_grad(g, a->ln2, m->du, p[P_FC_W], p[P_FC_B]);
 	barrier(g);
 	layernorm_grads(g, a->mid, a->stat2, m->dh, p[P_LN2_W], p[P_LN2_B]);
@@ -218,21 +242,25 @@ static void backward_attention(struct gen *g, unsigned l)
 	struct param *const *p = m->layer[l];
 	uint64_t R = m->R, C = m->c.C;
 
-	matmul(g, (struct matmul){"nt", act(g, m->dr), param(g, p[P_APROJ_W]), act(g, m->dout), R, C, C, C, C, C, NULL});
+	matmul(g, (struct matmul){"nt", act(g, m->dr), param(g, p[P_APROJ_W]), act(g, m->dout), R,
+	                  C, C, C, C, C, NULL});
 	weight_grad(g, a->att, m->dr, p[P_APROJ_W], p[P_APROJ_B]);
 	barrier(g);
 	attention(g, "delta", 64,
-		json_pack("{s:o,s:o,s:o}", "out", act(g, a->att), "dout", act(g, m->dout), "delta", act(g, m->delta)));
+	        json_pack("{s:o,s:o,s:o}", "out", act(g, a->att), "dout", act(g, m->dout), "delta",
+	                act(g, m->delta)));
 	attention(g, "dv", 256,
-		json_pack("{s:o,s:o,s:o,s:o}", "qkv", act(g, a->qkv), "dout", act(g, m->dout), "lse", act(g, a->lse), "dqkv",
-			act(g, m->dqkv)));
+	        json_pack("{s:o,s:o,s:o,s:o}", "qkv", act(g, a->qkv), "dout", act(g, m->dout),
+	                "lse", act(g, a->lse), "dqkv", act(g, m->dqkv)));
 	barrier(g);
 	for (int k = 0; k < 2; k++)
 		attention(g, k ? "dk" : "dq", 256,
-			json_pack("{s:o,s:o,s:o,s:o,s:o}", "qkv", act(g, a->qkv), "dout", act(g, m->dout), "lse", act(g, a->lse), "delta",
-				act(g, m->delta), "dqkv", act(g, m->dqkv)));
+		        json_pack("{s:o,s:o,s:o,s:o,s:o}", "qkv", act(g, a->qkv), "dout",
+		                act(g, m->dout), "lse", act(g, a->lse), "delta", act(g, m->delta),
+		                "dqkv", act(g, m->dqkv)));
 	barrier(g);
-	matmul(g, (struct matmul){"nt", act(g, m->dqkv), param(g, p[P_ATTN_W]), act(g, m->dh), R, C, 3 * C, 3 * C, 3 * C, C, NULL});
+	matmul(g, (struct matmul){"nt", act(g, m->dqkv), param(g, p[P_ATTN_W]), act(g, m->dh), R, C,
+	                  3 * C, 3 * C, 3 * C, C, NULL});
 	weight_grad(g, a->ln1, m->dqkv, p[P_ATTN_W], p[P_ATTN_B]);
 	barrier(g);
 	layernorm_grads(g, a->in, a->stat1, m->dh, p[P_LN1_W], p[P_LN1_B]);
@@ -246,11 +274,12 @@ static void backward_embedding(struct gen *g)
 	uint64_t C = m->c.C;
 
 	run(g, "embed:embed_backward_wpe", blocks(C, 64), m->c.T, 1, 64,
-		json_pack("{s:o,s:o,s:o,s:o,s:o}", "dx", act(g, m->dr), "dwpe", grad(g, m->wpe), "rows", num(m->R), "t", num(m->c.T), "c",
-			num(C)));
+	        json_pack("{s:o,s:o,s:o,s:o,s:o}", "dx", act(g, m->dr), "dwpe", grad(g, m->wpe),
+	                "rows", num(m->R), "t", num(m->c.T), "c", num(C)));
 	run(g, "embed:embed_backward_wte", blocks(C, 64), m->R, 1, 64,
-		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "step", "@step", "dx", act(g, m->dr), "dwte", grad(g, m->wte), "rows",
-			num(m->R), "t", num(m->c.T), "c", num(C), "v", num(m->c.V)));
+	        json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "step", "@step", "dx", act(g, m->dr),
+	                "dwte", grad(g, m->wte), "rows", num(m->R), "t", num(m->c.T), "c", num(C),
+	                "v", num(m->c.V)));
 	barrier(g);
 }
 
@@ -259,8 +288,10 @@ static void backward(struct gen *g)
 	const struct model *m = g->m;
 	uint64_t R = m->R, C = m->c.C, V = m->c.V;
 
-	matmul(g, (struct matmul){"nn", act(g, m->logits), param(g, m->wte), act(g, m->dh), R, C, V, V, C, C, NULL});
-	matmul(g, (struct matmul){"tn", act(g, m->logits), act(g, m->lnf), grad(g, m->wte), V, C, R, V, C, C, NULL});
+	matmul(g, (struct matmul){"nn", act(g, m->logits), param(g, m->wte), act(g, m->dh), R, C, V,
+	                  V, C, C, NULL});
+	matmul(g, (struct matmul){"tn", act(g, m->logits), act(g, m->lnf), grad(g, m->wte), V, C, R,
+	                  V, C, C, NULL});
 	barrier(g);
 	layernorm_grads(g, m->out, m->statf, m->dh, m->lnf_w, m->lnf_b);
 	layernorm_backward(g, m->out, m->statf, m->dh, m->lnf_w, true);
@@ -277,12 +308,12 @@ static void gradient_norm(struct gen *g, double clip)
 	const struct model *m = g->m;
 
 	run(g, "reduce:grad_sumsq", m->groups, 1, 1, 256,
-		json_pack("{s:o,s:o,s:o,s:o}", "grad", at(g, "grads", 0), "part", at(g, "small", m->parts), "n", num(m->nfloats),
-			"groups", num(m->groups)));
+	        json_pack("{s:o,s:o,s:o,s:o}", "grad", at(g, "grads", 0), "part",
+	                at(g, "small", m->parts), "n", num(m->nfloats), "groups", num(m->groups)));
 	barrier(g);
 	run(g, "reduce:grad_norm", 1, 1, 1, 256,
-		json_pack("{s:o,s:o,s:o,s:f}", "part", at(g, "small", m->parts), "norm", at(g, "small", m->norm), "groups",
-			num(m->groups), "clip", clip));
+	        json_pack("{s:o,s:o,s:o,s:f}", "part", at(g, "small", m->parts), "norm",
+	                at(g, "small", m->norm), "groups", num(m->groups), "clip", clip));
 }
 
 static json_t *adamw(const struct gen *g, const struct train_settings *s)
@@ -290,20 +321,25 @@ static json_t *adamw(const struct gen *g, const struct train_settings *s)
 	const struct model *m = g->m;
 
 	return dispatch("adamw:adamw", m->groups, 1, 1, 256,
-		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:f}", "step", "@step", "param", at(g, "params", 0), "grad",
-			at(g, "grads", 0), "m", at(g, "m", 0), "v", at(g, "v", 0), "norm", at(g, "small", m->norm), "n", num(m->nfloats),
-			"ndecay", num(m->ndecay), "groups", num(m->groups), "beta1", s->beta1, "beta2", s->beta2, "eps", s->eps, "decay",
-			s->decay));
+	        json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:f}", "step", "@step",
+	                "param", at(g, "params", 0), "grad", at(g, "grads", 0), "m", at(g, "m", 0),
+	                "v", at(g, "v", 0), "norm", at(g, "small", m->norm), "n", num(m->nfloats),
+	                "ndecay", num(m->ndecay), "groups", num(m->groups), "beta1", s->beta1,
+	                "beta2", s->beta2, "eps", s->eps, "decay", s->decay));
 }
 
-static void state_tensors(const struct gen *g, json_t *list, const char *name_prefix, const char *buffer)
+static void state_tensors(
+        const struct gen *g, json_t *list, const char *name_prefix, const char *buffer)
 {
 	for (unsigned i = 0; i < g->m->nparams; i++) {
 		const struct param *p = &g->m->params[i];
-		json_t *shape = p->ndims == 2 ? json_pack("[i,i]", (int)p->shape[0], (int)p->shape[1]) : json_pack("[i]", (int)p->shape[0]);
-		json_array_append_new(list,
-			json_pack("{s:o,s:o,s:s,s:o}", "name", json_sprintf("%s%s", name_prefix, p->name), "at", at(g, buffer, p->offset),
-				"dtype", "F32", "shape", shape));
+		json_t *shape = p->ndims == 2
+		                        ? json_pack("[i,i]", (int)p->shape[0], (int)p->shape[1])
+		                        : json_pack("[i]", (int)p->shape[0]);
+		json_array_append_new(
+		        list, json_pack("{s:o,s:o,s:s,s:o}", "name",
+		                      json_sprintf("%s%s", name_prefix, p->name), "at",
+		                      at(g, buffer, p->offset), "dtype", "F32", "shape", shape));
 	}
 }
 
@@ -315,12 +351,13 @@ static char *finish(json_t *root)
 	return text;
 }
 
-static json_t *plan_root(const char *what, const struct model *m, unsigned deadline_s, json_t *steps)
+static json_t *plan_root(
+        const char *what, const struct model *m, unsigned deadline_s, json_t *steps)
 {
 	json_t *root = json_pack("{s:s,s:o,s:o}", "format", "rx580-plan-1", "description",
-		json_sprintf("%s, %s model: B %u T %u C %u H %u L %u V %u", what, m->c.preset, m->c.B, m->c.T, m->c.C, m->c.H, m->c.L,
-			m->c.V),
-		"steps", steps);
+	        json_sprintf("%s, %s model: B %u T %u C %u H %u L %u V %u", what, m->c.preset,
+	                m->c.B, m->c.T, m->c.C, m->c.H, m->c.L, m->c.V),
+	        "steps", steps);
 
 	if (deadline_s)
 		json_object_set_new(root, "deadline_s", json_integer(deadline_s));
@@ -341,8 +378,12 @@ char *plan_train(const struct model *m, const char *prefix, const struct train_s
 	state_tensors(&g, state, "optimizer.m.", "m");
 	state_tensors(&g, state, "optimizer.v.", "v");
 	json_t *root = plan_root("one update", m, s->deadline_s, g.steps);
-	json_object_set_new(root, "input", json_pack("{s:i,s:i}", "scalars", TRAIN_SCALARS, "ids", (int)(m->c.B * (m->c.T + 1))));
-	json_object_set_new(root, "check", json_pack("{s:o,s:o}", "loss", at(&g, "small", m->loss), "grad_norm", at(&g, "small", m->norm)));
+	json_object_set_new(root, "input",
+	        json_pack("{s:i,s:i}", "scalars", TRAIN_SCALARS, "ids",
+	                (int)(m->c.B * (m->c.T + 1))));
+	json_object_set_new(root, "check",
+	        json_pack("{s:o,s:o}", "loss", at(&g, "small", m->loss), "grad_norm",
+	                at(&g, "small", m->norm)));
 	json_object_set_new(root, "update", json_pack("[o]", adamw(&g, s)));
 	json_object_set_new(root, "state", state);
 	return finish(root);
@@ -371,14 +412,15 @@ char *plan_sample(const struct model *m, const char *prefix, unsigned deadline_s
 
 	forward(&g);
 	run(&g, "embed:take_row", blocks(m->c.C, 64), 1, 1, 64,
-		json_pack("{s:s,s:o,s:o,s:o,s:o}", "step", "@step", "x", act(&g, m->lnf), "y", act(&g, m->row), "rows", num(m->R), "c",
-			num(m->c.C)));
+	        json_pack("{s:s,s:o,s:o,s:o,s:o}", "step", "@step", "x", act(&g, m->lnf), "y",
+	                act(&g, m->row), "rows", num(m->R), "c", num(m->c.C)));
 	barrier(&g);
-	matmul(&g, (struct matmul){"nt", act(&g, m->row), param(&g, m->wte), act(&g, m->logits), 1, m->c.V, m->c.C, m->c.C, m->c.C,
-			   m->c.V, NULL});
+	matmul(&g, (struct matmul){"nt", act(&g, m->row), param(&g, m->wte), act(&g, m->logits), 1,
+	                   m->c.V, m->c.C, m->c.C, m->c.C, m->c.V, NULL});
 	state_tensors(&g, state, "", "params");
 	json_t *root = plan_root("logits of one position", m, deadline_s, g.steps);
-	json_object_set_new(root, "input", json_pack("{s:i,s:i}", "scalars", 1, "ids", (int)(m->c.B * (m->c.T + 1))));
+	json_object_set_new(root, "input",
+	        json_pack("{s:i,s:i}", "scalars", 1, "ids", (int)(m->c.B * (m->c.T + 1))));
 	json_object_set_new(root, "state", state);
 	return finish(root);
 }
@@ -388,13 +430,15 @@ static void fill(struct gen *g, json_t *x, uint64_t n, double value)
 	uint64_t groups = blocks(n, 1024) < g->m->groups ? blocks(n, 1024) : g->m->groups;
 
 	run(g, "init:init_constant", groups, 1, 1, 256,
-		json_pack("{s:o,s:o,s:f,s:o}", "x", x, "n", num(n), "value", value, "groups", num(groups)));
+	        json_pack("{s:o,s:o,s:f,s:o}", "x", x, "n", num(n), "value", value, "groups",
+	                num(groups)));
 }
 
 static void init_param(struct gen *g, unsigned index, uint64_t seed)
 {
 	const struct param *p = &g->m->params[index];
-	uint64_t groups = blocks(p->count, 1024) < g->m->groups ? blocks(p->count, 1024) : g->m->groups;
+	uint64_t groups =
+	        blocks(p->count, 1024) < g->m->groups ? blocks(p->count, 1024) : g->m->groups;
 	double std = 0.02; /* GPT-2 */
 
 	if (p->init == INIT_ONE || p->init == INIT_ZERO) {
@@ -402,10 +446,12 @@ static void init_param(struct gen *g, unsigned index, uint64_t seed)
 		return;
 	}
 	if (p->init == INIT_RESIDUAL)
-		std /= sqrt(2.0 * g->m->c.L); /* GPT-2: residual projections scaled by 1/sqrt(number of residual layers) */
+		std /= sqrt(2.0 * g->m->c.L); /* GPT-2: residual projections scaled by 1/sqrt(number
+		                                 of residual layers) */
 	run(g, "init:init_normal", groups, 1, 1, 256,
-		json_pack("{s:o,s:o,s:f,s:o,s:o,s:o,s:o}", "x", param(g, p), "n", num(p->count), "std", std, "seed_lo",
-			num(seed & 0xffffffffu), "seed_hi", num(seed >> 32), "stream", num(index), "groups", num(groups)));
+	        json_pack("{s:o,s:o,s:f,s:o,s:o,s:o,s:o}", "x", param(g, p), "n", num(p->count),
+	                "std", std, "seed_lo", num(seed & 0xffffffffu), "seed_hi", num(seed >> 32),
+	                "stream", num(index), "groups", num(groups)));
 }
 
 char *plan_init(const struct model *m, const char *prefix, uint64_t seed)

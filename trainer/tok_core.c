@@ -5,7 +5,8 @@
 
 #include "trainer/tok_priv.h"
 
-/* openai/gpt-2, encoder.py, bytes_to_unicode(): printable bytes first, in three ranges, then all others in order. */
+/* openai/gpt-2, encoder.py, bytes_to_unicode(): printable bytes first, in three ranges, then all
+ * others in order. */
 static bool printable(unsigned b)
 {
 	return (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || (b >= 0xAE && b <= 0xFF);
@@ -48,7 +49,8 @@ static struct tok_pair_slot *slot_of(const struct tokenizer *t, uint32_t pair)
 	return &t->table[i];
 }
 
-static int set_bytes(struct tokenizer *t, unsigned id, const uint8_t *a, size_t na, const uint8_t *b, size_t nb)
+static int set_bytes(
+        struct tokenizer *t, unsigned id, const uint8_t *a, size_t na, const uint8_t *b, size_t nb)
 {
 	t->bytes[id] = malloc(na + nb);
 	if (!t->bytes[id])
@@ -114,7 +116,8 @@ int tok_add_merge(struct tokenizer *t, unsigned left, unsigned right)
 {
 	unsigned id = TOK_BYTES + t->nmerges;
 
-	if (id + 1 >= t->vocab || left >= id || right >= id || t->length[left] + t->length[right] > TOK_MAX_TOKEN)
+	if (id + 1 >= t->vocab || left >= id || right >= id ||
+	        t->length[left] + t->length[right] > TOK_MAX_TOKEN)
 		return -EINVAL;
 	struct tok_pair_slot *s = slot_of(t, left << 16 | right);
 	if (s->id)
@@ -197,11 +200,13 @@ size_t tok_pretoken(const uint8_t *text, size_t len)
 	if (n)
 		return n;
 	if (lead || !space(text[0])) {
-		bool (*const kind)(uint8_t) = letter(text[lead]) ? letter : (digit(text[lead]) ? digit : other);
+		bool (*const kind)(uint8_t) =
+		        letter(text[lead]) ? letter : (digit(text[lead]) ? digit : other);
 		return run(text, lead, len, kind);
 	}
 	n = run(text, 0, len, space);
-	return n < len && n > 1 ? n - 1 : n; /* \s+(?!\S): the last blank belongs to the word behind */
+	return n < len && n > 1 ? n - 1
+	                        : n; /* \s+(?!\S): the last blank belongs to the word behind */
 }
 
 /* Apply merges to one pre-token in place, lowest id first, leftmost first. Return: ids left. */
@@ -229,7 +234,8 @@ static size_t merge_word(const struct tokenizer *t, uint16_t *w, size_t n)
 	}
 }
 
-int tok_encode(const struct tokenizer *t, const uint8_t *text, size_t len, uint16_t **ids, size_t *count)
+int tok_encode(
+        const struct tokenizer *t, const uint8_t *text, size_t len, uint16_t **ids, size_t *count)
 {
 	uint16_t id_of_byte[TOK_BYTES];
 	uint16_t *out = malloc((len ? len : 1) * sizeof(*out));
@@ -241,7 +247,9 @@ int tok_encode(const struct tokenizer *t, const uint8_t *text, size_t len, uint1
 		id_of_byte[b] = (uint16_t)tok_id_of_byte((uint8_t)b);
 	for (size_t at = 0; at < len;) {
 		size_t word = tok_pretoken(text + at, len - at);
-		for (size_t done = 0; done < word;) { /* very long runs are merged in pieces: the cost is quadratic */
+		for (size_t done = 0;
+		        done <
+		        word;) { /* very long runs are merged in pieces: the cost is quadratic */
 			size_t piece = word - done < 512 ? word - done : 512;
 			for (size_t i = 0; i < piece; i++)
 				out[n + i] = id_of_byte[text[at + done + i]];

@@ -1,4 +1,5 @@
-/* tok_file.c - vocab.json and merges.txt in GPT-2's form: bytes as printable code points (encoder.py, bytes_to_unicode). */
+/* tok_file.c - vocab.json and merges.txt in GPT-2's form: bytes as printable code points
+ * (encoder.py, bytes_to_unicode). */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static int save_vocab(const struct tokenizer *t, FILE *f)
 }
 
 static int save_file(const struct tokenizer *t, const char *dir, const char *name,
-	int (*save)(const struct tokenizer *t, FILE *f))
+        int (*save)(const struct tokenizer *t, FILE *f))
 {
 	char path[4096];
 
@@ -122,7 +123,8 @@ static int load_merges(struct tokenizer *t, FILE *f)
 		size_t left = strcspn(line, " ");
 		if (left == 0 || left >= len)
 			return -EINVAL;
-		int a = find_token(t, line, left), b = find_token(t, line + left + 1, len - left - 1);
+		int a = find_token(t, line, left),
+		    b = find_token(t, line + left + 1, len - left - 1);
 		if (a < 0 || b < 0 || tok_add_merge(t, (unsigned)a, (unsigned)b) < 0)
 			return -EINVAL;
 	}

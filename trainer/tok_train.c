@@ -1,5 +1,6 @@
-/* tok_train.c - learn merges: count unique pre-tokens once, then merge the most frequent pair again and again.
- * Ties go to the pair with the smaller (left, right) ids, so the result does not depend on hash order.
+/* tok_train.c - learn merges: count unique pre-tokens once, then merge the most frequent pair again
+ * and again. Ties go to the pair with the smaller (left, right) ids, so the result does not depend
+ * on hash order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ struct word {
 };
 
 struct pair {
-	uint32_t key; /* left << 16 | right */
+	uint32_t key;    /* left << 16 | right */
 	uint32_t *words; /* indices of words that held it at some time; may repeat */
 	uint32_t nwords, room;
 	int64_t count;
@@ -119,7 +120,11 @@ static int add_word(struct learner *l, const uint8_t *text, size_t n, const uint
 		l->words_room = room;
 	}
 	struct word *w = &l->words[l->nwords];
-	*w = (struct word){.ids = malloc(n * sizeof(*w->ids)), .n = (uint32_t)n, .next = *head, .count = 1, .hash = h};
+	*w = (struct word){.ids = malloc(n * sizeof(*w->ids)),
+	        .n = (uint32_t)n,
+	        .next = *head,
+	        .count = 1,
+	        .hash = h};
 	if (!w->ids)
 		return -ENOMEM;
 	for (size_t k = 0; k < n; k++)
@@ -163,14 +168,16 @@ static const struct pair *best_pair(const struct learner *l)
 		const struct pair *p = &l->pairs[i];
 		if (!p->used || p->count < MIN_COUNT)
 			continue;
-		if (!best || p->count > best->count || (p->count == best->count && p->key < best->key))
+		if (!best || p->count > best->count ||
+		        (p->count == best->count && p->key < best->key))
 			best = p;
 	}
 	return best;
 }
 
 /* Replace the pair in one word, keeping all pair counts right. */
-static int merge_in_word(struct learner *l, uint32_t index, uint32_t left, uint32_t right, uint16_t id)
+static int merge_in_word(
+        struct learner *l, uint32_t index, uint32_t left, uint32_t right, uint16_t id)
 {
 	struct word *w = &l->words[index];
 	uint32_t kept = 0, k = 0;
@@ -219,7 +226,8 @@ static int learn(struct learner *l, struct tokenizer *t)
 			return 0;
 		uint32_t key = best->key;
 		int id = tok_add_merge(t, key >> 16, key & 0xffff);
-		if (id == -EINVAL) { /* the token would be too long: never look at this pair again */
+		if (id ==
+		        -EINVAL) { /* the token would be too long: never look at this pair again */
 			find_pair(l, key)->count = INT64_MIN / 2;
 			continue;
 		}
