@@ -83,6 +83,7 @@ struct gcn3_insn {
 	                     used */
 	bool offen, idxen, glc, slc, tfe, lds, gds;
 	uint8_t dfmt, nfmt; /* MTBUF */
+	uint16_t vgprs;	    /* VALU: 0 from the decoder; a cache may store gcn3_valu_registers() here */
 };
 
 /* gcn3_decode - decode one instruction.

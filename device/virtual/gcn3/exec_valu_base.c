@@ -1,0 +1,3 @@
+/* exec_valu_base.c - the vector executor for any x86-64. */
+#define VALU_EXECUTOR gcn3_exec_valu_base
+#include "device/virtual/gcn3/valu_body.h"
