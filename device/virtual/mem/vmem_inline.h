@@ -87,6 +87,10 @@ const uint8_t *vmem_load_l2(struct vmem_client *c, uint64_t off);
 int vmem_client_atomic(struct vmem_client *c, enum vmem_atomic op, unsigned bytes, uint64_t off,
         uint64_t data, uint64_t compare, uint64_t *old);
 
+/* vmem_atomic_apply - what an atomic leaves behind where @old was; used for atomics on LDS too. */
+uint64_t vmem_atomic_apply(
+        enum vmem_atomic op, unsigned bytes, uint64_t old, uint64_t data, uint64_t compare);
+
 /* vmem_scatter - one store a lane: lane l of @mask stores @bytes bytes of @data[l] at @base +
  * @rel[l]. Return: 64; else the lane that is outside VRAM (the lanes before it are stored). */
 unsigned vmem_scatter(struct vmem_client *c, uint64_t base, const uint32_t *rel, uint64_t mask,

@@ -102,8 +102,6 @@ void vmem_l2_mark(struct vmem *m, uint64_t page, unsigned first, size_t len);
 /* vmem_divert - clients other than @keep that read the L2 image of @page directly get a private
  * copy of it. */
 void vmem_divert(struct vmem *m, uint64_t page, uint32_t keep);
-uint64_t vmem_atomic_apply(
-        enum vmem_atomic op, unsigned bytes, uint64_t old, uint64_t data, uint64_t compare);
 
 void vmem_notify_change(struct vmem *m);
 void vmem_client_free(struct vmem_client *c);
