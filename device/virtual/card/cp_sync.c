@@ -132,6 +132,9 @@ void cp_retire(struct cp_queue *q, bool blocked)
 
 	if (!q->releases || !gcn3_idle(engine(q), q->pipe->index))
 		return;
+	if (atomic_load(&q->pipe->fault)) /* the work before the fence did not end well: it never
+	                                     signals */
+		return;
 	while (done < q->releases &&
 	        (blocked || q->packets - q->release[done].packet > LATE_PACKETS))
 		retire_one(q, &q->release[done++]);

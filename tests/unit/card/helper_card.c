@@ -141,7 +141,7 @@ struct host *host_new(const struct vcard_options *opt)
 	assert_non_null(h);
 	o.log = on_log;
 	o.log_ctx = h;
-	o.threads = 2;
+	o.threads = o.threads ? o.threads : 2;
 	if (!o.vram_bytes)
 		o.vram_bytes = VRAM_BYTES;
 	assert_int_equal(vcard_new(&h->card, &o), 0);
