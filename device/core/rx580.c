@@ -109,15 +109,7 @@ static void yield(void *ctx)
 	rx_let_others_in(ctx);
 }
 
-static int open_virtual(struct rx580 *rx, const char *options)
-{
-	int err = usb_virtual_open(&rx->pipe, options);
-
-	snprintf(rx->info.backend, sizeof(rx->info.backend), "virtual");
-	return err;
-}
-
-static int open_auto(struct rx580 *rx)
+static int open_auto(struct usb_pipe **pipe)
 {
 	uint16_t vid, pid;
 
@@ -129,20 +121,18 @@ static int open_auto(struct rx580 *rx)
 		        vid, pid);
 	else
 		rx_log(LOG_INFO, "card", "no bridge is plugged in: using the virtual card");
-	return open_virtual(rx, NULL);
+	return usb_virtual_open(pipe, NULL);
 }
 
 /* find_enclosure - "auto", "usb[:VID:PID]", "virtual[,options]" */
-static int find_enclosure(struct rx580 *rx)
+static int find_enclosure(const char *card, struct usb_pipe **pipe)
 {
-	const char *card = rx->opt.card ? rx->opt.card : "auto";
-
-	if (!strcmp(card, "auto"))
-		return open_auto(rx);
+	if (!card || !strcmp(card, "auto"))
+		return open_auto(pipe);
 	if (!strcmp(card, "virtual"))
-		return open_virtual(rx, NULL);
+		return usb_virtual_open(pipe, NULL);
 	if (!strncmp(card, "virtual,", 8))
-		return open_virtual(rx, card + 8);
+		return usb_virtual_open(pipe, card + 8);
 	if (!strcmp(card, "usb") || !strncmp(card, "usb:", 4))
 		return rx_fail("card", -ENOTSUP,
 		        "a real card over USB is not supported yet; use --card virtual");
@@ -356,47 +346,50 @@ static int open_queues(struct rx580 *rx)
 
 static int bring_up(struct rx580 *rx)
 {
-	int err = find_enclosure(rx); /* 1 which card */
-
 	undo_push(&rx->undo, undo_link, rx);
+	int err = scsi_bot_new(&rx->scsi, rx->pipe); /* 1 Bulk-Only Transport: bridge.md 1.3 */
+
 	if (!err)
-		err = scsi_bot_new(&rx->scsi, rx->pipe); /* 2 Bulk-Only Transport: bridge.md 1.3 */
+		err = open_bridge(rx); /* 2 identify, unlock: bridge.md 7.2 steps 1-4 */
 	if (!err)
-		err = open_bridge(rx); /* 3 identify, unlock: bridge.md 7.2 steps 1-4 */
-	if (!err)
-		err = open_pci(rx); /* 4 identity, BARs, decode: bridge.md 4, polaris.md 13.1 steps
+		err = open_pci(rx); /* 3 identity, BARs, decode: bridge.md 4, polaris.md 13.1 steps
 		                       1, 2, 7 */
 	if (!err)
-		err = read_bios(rx); /* 5 VBIOS: polaris.md 13.1 step 8 */
+		err = read_bios(rx); /* 4 VBIOS: polaris.md 13.1 step 8 */
 	if (!err)
-		err = open_gmc(rx); /* 6 posted?, memory controller, VRAM test: polaris.md 13.1 step
+		err = open_gmc(rx); /* 5 posted?, memory controller, VRAM test: polaris.md 13.1 step
 		                       10 - 13.2 */
 	if (!err)
-		err = lay_out_vram(rx); /* 7 our own areas: polaris.md 13.5 step 45 */
+		err = lay_out_vram(rx); /* 6 our own areas: polaris.md 13.5 step 45 */
 	if (!err)
-		err = open_cp(rx); /* 8 graphics core constants, MEC on: polaris.md 13.4 */
+		err = open_cp(rx); /* 7 graphics core constants, MEC on: polaris.md 13.4 */
 	if (!err)
-		err = open_queues(rx); /* 9 queues and ring tests: polaris.md 13.5 */
+		err = open_queues(rx); /* 8 queues and ring tests: polaris.md 13.5 */
 	return err;
 }
 
-int rx_open(struct rx580 **out, const struct rx_options *opt)
+int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_options *opt)
 {
 	struct rx580 *rx = calloc(1, sizeof(*rx));
 
-	if (!rx)
+	if (!rx) {
+		pipe->ops->close(pipe);
 		return -ENOMEM;
+	}
 	rx->opt = *opt;
+	rx->opt.card = NULL; /* the caller's string */
+	rx->pipe = pipe;
 	pthread_mutex_init(&rx->lock, NULL);
 	rx->hold = 1; /* nobody else until everything stands */
 	int err = bring_up(rx);
 
-	rx->opt.card = NULL; /* borrowed for the time of this call only */
 	rx->hold = 0;
 	if (err) {
 		rx_close(rx);
 		return err;
 	}
+	/* the one backend there is; usb brings its own name with it */
+	snprintf(rx->info.backend, sizeof(rx->info.backend), "virtual");
 	rx->info.generation = 1;
 	rx->info.state = RX_READY;
 	rx_done(rx, 0);
@@ -405,6 +398,14 @@ int rx_open(struct rx580 **out, const struct rx_options *opt)
 	        (unsigned long long)(rx->info.vram_total >> 20));
 	*out = rx;
 	return 0;
+}
+
+int rx_open(struct rx580 **out, const struct rx_options *opt)
+{
+	struct usb_pipe *pipe;
+	int err = find_enclosure(opt->card, &pipe);
+
+	return err ? err : rx_open_on(out, pipe, opt);
 }
 
 void rx_close(struct rx580 *rx)

@@ -6,7 +6,8 @@ uint64_t helper_guest_errors(struct rx580 *rx)
 	struct rx_info info;
 	uint32_t unused;
 
-	assert_int_equal(rx_cfg_read(rx, 0, 4, &unused), 0); /* any call brings the counters up to date */
+	assert_int_equal(
+	        rx_cfg_read(rx, 0, 4, &unused), 0); /* any call brings the counters up to date */
 	rx_read_info(rx, &info);
 	return info.guest_errors;
 }

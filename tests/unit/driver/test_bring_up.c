@@ -1,4 +1,5 @@
-/* test_bring_up.c - the whole driver against the virtual enclosure: no guest error may happen on the way. */
+/* test_bring_up.c - the whole driver against the virtual enclosure: no guest error may happen on
+ * the way. */
 #include <string.h>
 
 #include "helper_card.h"
@@ -26,7 +27,7 @@ static void opens_and_is_ready(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opens_and_is_ready),
+	        cmocka_unit_test(opens_and_is_ready),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
