@@ -262,6 +262,9 @@ static void run_queued(struct job *job)
 
 static enum job_priority priority_of(const struct request *r)
 {
+	/* a close must not be overtaken by what its client does next, unless it ends a run */
+	if (r->kind == REQ_RELEASE && !node_is(r->node, NODE_PLAN_RUN))
+		return JOB_INTERACTIVE;
 	if (r->node->type->flags & N_FEED)
 		return JOB_FEED;
 	return r->node->type->flags & N_BACKGROUND ? JOB_BACKGROUND : JOB_INTERACTIVE;

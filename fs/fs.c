@@ -109,6 +109,9 @@ int fs_card_open(struct fs *fs)
 
 void fs_card_close(struct fs *fs)
 {
+	buffers_drop(fs);
+	checkpoints_drop(fs);
+	plans_drop(fs);
 	fs_lock(fs);
 	struct rx580 *rx = fs->rx;
 	struct rx_kernels *kernels = fs->kernels;
@@ -118,14 +121,15 @@ void fs_card_close(struct fs *fs)
 	fs->kernels = NULL;
 	fs->snap = NULL;
 	fs_unlock(fs);
-	snap_free(snap);
+	snap_free(snap); /* after plans_drop: a save that waits refers to its plan */
 	rx_kernels_free(kernels);
 	rx_close(rx);
 }
 
 int fs_reset_card(struct fs *fs)
 {
-	buffers_drop(fs);
+	if (plans_loaded(fs))
+		return rx_fail("fs", -EBUSY, "remove the loaded plans first");
 	fs_card_close(fs);
 	fs_lock(fs);
 	fs->generation++;
@@ -137,7 +141,7 @@ int fs_reset_card(struct fs *fs)
 	return err;
 }
 
-static void account(struct fs *fs, uint64_t own)
+static void account_max(struct fs *fs, uint64_t own)
 {
 	uint64_t max = atomic_load(&fs->max_request_model_ns);
 
@@ -145,22 +149,40 @@ static void account(struct fs *fs, uint64_t own)
 	}
 }
 
+static uint64_t model_ns(struct fs *fs)
+{
+	return fs->rx ? rx_model_ns(fs->rx) : 0;
+}
+
+int fs_run_as(struct fs *fs, unsigned priority, int (*fn)(void *ctx), void *ctx)
+{
+	unsigned outer = fs->current_priority;
+	uint64_t nested = fs->nested_model_ns, before = model_ns(fs);
+
+	fs->current_priority = priority;
+	fs->nested_model_ns = 0;
+	int result = fn(ctx);
+
+	fs->current_priority = outer;
+	uint64_t after = model_ns(fs);
+	uint64_t all = after > before ? after - before : 0; /* a reset starts the model again */
+
+	account_max(fs, all - MIN(all, fs->nested_model_ns));
+	fs->nested_model_ns = nested + all;
+	return result;
+}
+
+static int run_job(void *ctx)
+{
+	struct job *job = ctx;
+
+	job->run(job); /* frees it */
+	return 0;
+}
+
 void fs_run_job(struct fs *fs, struct job *job)
 {
-	unsigned priority = fs->current_priority;
-	uint64_t nested = fs->nested_model_ns;
-	uint64_t before = fs->rx ? rx_model_ns(fs->rx) : 0;
-
-	fs->current_priority = job->priority;
-	fs->nested_model_ns = 0;
-	job->run(job); /* frees it */
-	fs->current_priority = priority;
-
-	uint64_t after = fs->rx ? rx_model_ns(fs->rx) : 0;
-	uint64_t all = after > before ? after - before : 0;
-
-	account(fs, all - MIN(all, fs->nested_model_ns));
-	fs->nested_model_ns = nested + all;
+	fs_run_as(fs, job->priority, run_job, job);
 }
 
 void fs_yield(void *ctx)
@@ -174,9 +196,20 @@ void fs_yield(void *ctx)
 		fs_run_job(fs, job);
 }
 
+static int tick(void *ctx)
+{
+	struct fs *fs = ctx;
+
+	checkpoints_sync(fs);
+	return (int)plans_tick(fs);
+}
+
 unsigned fs_tick(struct fs *fs)
 {
+	/* as urgent as plan feeding: nobody may unload a plan while it is looked after */
+	unsigned ms = (unsigned)fs_run_as(fs, JOB_FEED, tick, fs);
+
 	park_retry(fs->park);
 	park_kick_polled(fs->park);
-	return park_waiting(fs->park) ? 50 : 1000;
+	return park_waiting(fs->park) ? MIN(ms, 50u) : ms;
 }

@@ -46,7 +46,9 @@ struct fs {
 	struct handle *handles; /* all open files */
 	struct node *root, *buffers_dir, *kernels_dir, *plans_dir, *checkpoints_dir;
 	uint64_t next_ino;
-	uint64_t scratch_bytes; /* held by temporary names (nodes_kernels.c) */
+	struct plan_file *plans; /* owner thread */
+	bool snap_orphan;        /* a checkpoint was removed while it is still read */
+	uint64_t scratch_bytes;  /* held by temporary names (nodes_kernels.c) */
 
 	struct fuse_session *se;
 	struct jobs *jobs;
@@ -96,7 +98,9 @@ int fs_reset_card(struct fs *fs);
 
 /* fs_yield - rx_options.yield: run jobs strictly more urgent than the current one. */
 void fs_yield(void *ctx);
-/* fs_run_job - run one job on the owner thread and account its modelled time. */
+/* fs_run_as - call @fn on the owner thread at a job priority and account its modelled time. */
+int fs_run_as(struct fs *fs, unsigned priority, int (*fn)(void *ctx), void *ctx);
+/* fs_run_job - the same with a job. */
 void fs_run_job(struct fs *fs, struct job *job);
 /* fs_tick - the owner's timer work. Return: milliseconds until the next. */
 unsigned fs_tick(struct fs *fs);

@@ -36,7 +36,24 @@ extern const char *const buffer_xattrs[3];
 
 /* nodes_kernels.c */
 extern const struct node_ops kernels_dir_ops, kernel_cl_ops, kernel_co_ops, kernel_log_ops,
-        kernel_json_ops, scratch_ops;
+        kernel_json_ops;
 void kernels_republish(struct fs *fs); /* after a reset of the card: modules again; owner thread */
+
+/* nodes_plans.c: the folder, loading and unloading */
+extern const struct node_ops plans_dir_ops, plan_json_ops, plan_status_ops, plan_loss_ops,
+        plan_pm4_ops;
+/* nodes_plan_io.c: run and input */
+extern const struct node_ops plan_run_ops, plan_input_ops;
+/* plans_tick - look after loaded plans; owner thread. Return: milliseconds until the next time. */
+unsigned plans_tick(struct fs *fs);
+/* plans_loaded - whether a card plan is resident. Owner thread. */
+bool plans_loaded(struct fs *fs);
+void plans_drop(struct fs *fs); /* the card is being closed: unload all; owner thread */
+
+/* nodes_checkpoints.c */
+extern const struct node_ops checkpoints_dir_ops, checkpoints_ctl_ops, checkpoint_ops;
+/* checkpoints_sync - show a snapshot that became complete; owner thread. */
+void checkpoints_sync(struct fs *fs);
+void checkpoints_drop(struct fs *fs); /* the card is being closed; owner thread */
 
 #endif

@@ -9,136 +9,9 @@
 #include "device/bytes.h"
 #include "device/compile/code_object.h"
 #include "device/err.h"
+#include "fs/blob.h"
 #include "fs/compiler.h"
 #include "fs/nodes.h"
-
-#define SOURCE_MAX  (4u << 20)  /* interface.md 6, kernels/NAME.cl */
-#define SCRATCH_MAX (16u << 20) /* all temporary names together */
-
-/* Content of every node in this folder. fs->lock. */
-struct blob {
-	char *data;
-	size_t len, cap;
-	uint64_t seq;      /* counts changes of the content */
-	uint64_t started;  /* seq of the newest source given to the compiler */
-	uint64_t compiled; /* seq of the newest verdict */
-	int verdict;
-};
-
-static struct blob *blob_of(struct node *n)
-{
-	return n->obj;
-}
-
-static void blob_destroy(struct fs *fs, struct node *n)
-{
-	struct blob *b = n->obj;
-
-	if (!b)
-		return;
-	if (node_is(n, NODE_SCRATCH))
-		fs->scratch_bytes -= b->len;
-	free(b->data);
-	free(b);
-}
-
-static size_t limit_of(struct fs *fs, struct node *n)
-{
-	if (node_is(n, NODE_KERNEL_CL))
-		return SOURCE_MAX;
-	if (node_is(n, NODE_KERNEL_CO))
-		return CO_MAX_SIZE;
-	return SCRATCH_MAX - (size_t)fs->scratch_bytes + blob_of(n)->len;
-}
-
-/* New length @len, zero filled. fs->lock held. */
-static int blob_resize(struct fs *fs, struct node *n, uint64_t len)
-{
-	struct blob *b = n->obj;
-
-	if (len > limit_of(fs, n))
-		return node_is(n, NODE_SCRATCH) ? -ENOSPC : -EFBIG;
-	if (len > b->cap) {
-		size_t cap = MAX((size_t)len, b->cap * 2);
-		char *data = realloc(b->data, cap);
-
-		if (!data)
-			return -ENOMEM;
-		b->data = data;
-		b->cap = cap;
-	}
-	if (len > b->len)
-		memset(b->data + b->len, 0, (size_t)len - b->len);
-	if (node_is(n, NODE_SCRATCH))
-		fs->scratch_bytes += len - b->len;
-	b->len = n->size = len;
-	b->seq++;
-	node_touch(n);
-	return 0;
-}
-
-static int blob_read(struct request *r)
-{
-	struct blob *b = r->node->obj;
-	size_t n = 0;
-
-	fs_lock(r->fs);
-	if (r->offset < b->len) {
-		n = MIN(r->size, b->len - (size_t)r->offset);
-		memcpy(r->data, b->data + r->offset, n);
-	}
-	fs_unlock(r->fs);
-	return (int)n;
-}
-
-static int blob_write(struct request *r)
-{
-	struct blob *b = r->node->obj;
-	uint64_t end = r->offset + r->size;
-	int err = 0;
-
-	fs_lock(r->fs);
-	if (end > b->len)
-		err = blob_resize(r->fs, r->node, end);
-	if (!err) {
-		memcpy(b->data + r->offset, r->data, r->size);
-		b->seq++;
-		node_touch(r->node);
-	}
-	fs_unlock(r->fs);
-	return err ? err : (int)r->size;
-}
-
-static int blob_truncate(struct request *r)
-{
-	struct blob *b = r->node->obj;
-
-	fs_lock(r->fs);
-	int err = r->offset == b->len ? 0 : blob_resize(r->fs, r->node, r->offset);
-	fs_unlock(r->fs);
-	return err;
-}
-
-/* A node with content; @data is copied. fs->lock held. */
-static struct node *add_blob(
-        struct fs *fs, const char *name, enum node_id type, const void *data, size_t len)
-{
-	struct blob *b = calloc(1, sizeof(*b));
-	char *copy = malloc(len ? len : 1);
-	struct node *n = b && copy ? tree_add(fs, fs->kernels_dir, name, type) : NULL;
-
-	if (!n) {
-		free(b);
-		free(copy);
-		return NULL;
-	}
-	if (len)
-		memcpy(copy, data, len);
-	b->data = copy;
-	b->len = b->cap = n->size = len;
-	n->obj = b;
-	return n;
-}
 
 /* NAME + @suffix of the other file that belongs to @name; the suffix of @name has three letters
  * (".cl", ".co"). */
@@ -165,7 +38,7 @@ static int publish(struct fs *fs, const char *name, const char *suffix, enum nod
 
 	if (old)
 		tree_unlink(fs, old);
-	return !data || add_blob(fs, other, type, data, len) ? 0 : -ENOMEM;
+	return !data || blob_add(fs, fs->kernels_dir, other, type, data, len) ? 0 : -ENOMEM;
 }
 
 /* The log keeps its node: somebody may be polling it. */
@@ -177,13 +50,10 @@ static void publish_log(struct fs *fs, const char *name, const char *text)
 	struct node *n = tree_find(fs->kernels_dir, other);
 
 	if (!n)
-		n = add_blob(fs, other, NODE_KERNEL_LOG, "", 0);
-	if (!n || blob_resize(fs, n, 0) != 0)
-		return;
-	size_t len = MIN(strlen(text), 1u << 20);
-
-	if (blob_resize(fs, n, len) == 0)
-		memcpy(blob_of(n)->data, text, len);
+		n = blob_add(fs, fs->kernels_dir, other, NODE_KERNEL_LOG, "", 0);
+	/* a diagnostic that does not fit is cut, not lost */
+	if (n)
+		blob_set(fs, n, text, MIN(strlen(text), SOURCE_MAX));
 }
 
 /* Check @elf, give it to the card's module list, show .json; .co too when @own (it came from the
@@ -292,7 +162,8 @@ static struct compile_task *task_new(struct fs *fs, struct node *n)
 	t->file = strdup(n->name);
 	t->source = malloc(b->len + 1);
 	if (t->source) {
-		memcpy(t->source, b->data, b->len);
+		if (b->len)
+			memcpy(t->source, b->data, b->len);
 		t->source[b->len] = '\0';
 		t->len = b->len;
 	}
@@ -379,15 +250,10 @@ const struct node_ops kernel_cl_ops = {
 /* A ready-made code object: @name as it will be called. */
 static int check_dropped(struct fs *fs, struct node *n, const char *name)
 {
-	struct blob *b = n->obj;
 	char why[256] = "";
+	size_t len = 0;
+	RX_CLEANUP(free) char *elf = blob_copy(fs, n, &len);
 
-	fs_lock(fs);
-	size_t len = b->len;
-	RX_CLEANUP(free) char *elf = malloc(len ? len : 1);
-	if (elf && len)
-		memcpy(elf, b->data, len);
-	fs_unlock(fs);
 	if (!elf)
 		return -ENOMEM;
 	int err = install(fs, name, elf, len, false, why, sizeof(why));
@@ -419,30 +285,10 @@ const struct node_ops kernel_co_ops = {
         .flush = co_flush,
 };
 
-static int blob_text(struct fs *fs, struct node *n, struct text *out)
-{
-	(void)fs;
-	text_append(out, blob_of(n)->data, blob_of(n)->len);
-	return 0;
-}
-
-static uint64_t blob_version(struct fs *fs, struct node *n)
-{
-	(void)fs;
-	return blob_of(n)->seq;
-}
-
 const struct node_ops kernel_log_ops = {
         .text = blob_text, .version = blob_version, .destroy = blob_destroy};
 const struct node_ops kernel_json_ops = {
         .text = blob_text, .version = blob_version, .destroy = blob_destroy};
-const struct node_ops scratch_ops = {
-        .destroy = blob_destroy,
-        .read = blob_read,
-        .write = blob_write,
-        .truncate = blob_truncate,
-};
-
 /* What a file called @name is. Return: its type; -EINVAL a bad kernel name; -EPERM a product;
  * -EEXIST a code object whose source is here. fs->lock held. */
 static int type_of(struct fs *fs, const char *name)
@@ -471,19 +317,8 @@ static int kernel_create(struct request *r)
 	fs_lock(fs);
 	int type = tree_find(r->node, r->name) ? -EEXIST : type_of(fs, r->name);
 
-	if (type >= 0) {
-		r->child = add_blob(fs, r->name, (enum node_id)type, NULL, 0);
-		if (r->child) {
-			node_get(r->child);
-			r->child->mode = r->mode;
-			r->child->uid = r->uid;
-			r->child->gid = r->gid;
-		} else {
-			type = -ENOMEM;
-		}
-	}
 	fs_unlock(fs);
-	return type < 0 ? type : 0;
+	return type < 0 ? type : blob_create(r, (enum node_id)type);
 }
 
 /* Take @n out of the folder; a code object is also taken from the card. */
@@ -508,15 +343,6 @@ static int remove_file(struct fs *fs, struct node *n)
 static int kernel_unlink(struct request *r)
 {
 	return remove_file(r->fs, r->child);
-}
-
-static void change_type(struct fs *fs, struct node *n, enum node_id type)
-{
-	if (node_is(n, NODE_SCRATCH))
-		fs->scratch_bytes -= blob_of(n)->len;
-	n->type = &node_types[type];
-	if (type == NODE_SCRATCH)
-		fs->scratch_bytes += blob_of(n)->len;
 }
 
 /* Whether @n may be called what it is to be called. Return: new type; -errno. */
@@ -553,7 +379,7 @@ static int move_file(struct request *r, struct node *target, enum node_id type)
 	if (err)
 		return err;
 	fs_lock(fs);
-	change_type(fs, r->child, type);
+	blob_retype(fs, r->child, type);
 	err = tree_move(fs, r->child, r->node, r->name2);
 	fs_unlock(fs);
 	return err;

@@ -177,6 +177,11 @@ static struct request *next_parked(struct park *p, uint64_t round)
 	return found;
 }
 
+static int call_body(void *ctx)
+{
+	return dispatch_body(ctx);
+}
+
 void park_retry(struct park *p)
 {
 	static uint64_t round; /* owner thread only */
@@ -184,9 +189,10 @@ void park_retry(struct park *p)
 
 	round++;
 	while ((r = next_parked(p, round)) != NULL) {
-		int result = fs_card_gone(p->fs) && !(r->node->type->flags & N_DAEMON)
-		                     ? -ENODEV
-		                     : dispatch_body(r);
+		int result = -ENODEV;
+
+		if (r->node->type->flags & N_DAEMON || !fs_card_gone(p->fs))
+			result = fs_run_as(p->fs, r->job.priority, call_body, r);
 
 		if (result == REQUEST_PARK && !atomic_load(&r->answered))
 			park_wait(p, r);
@@ -215,6 +221,9 @@ static struct request *reap_one(struct park *p, bool all, int *result)
 		*result = atomic_load(&r->answered) ? 0 : verdict(r, all);
 		if (!*result)
 			continue;
+		/* what was consumed of a stream is not to be sent again */
+		if (r->progress && r->state != R_RUNNING)
+			*result = (int)r->progress;
 		if (r->state == R_RUNNING) {
 			/* the owner frees it when it comes back from the card */
 			request_answer(r, *result);

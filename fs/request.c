@@ -39,6 +39,8 @@ void handle_put(struct fs *fs, struct handle *h)
 		h->next_all->prev_all = h->prev_all;
 	park_poll_drop(fs->park, h);
 	text_free(&h->snap);
+	if (h->stream_free)
+		h->stream_free(h->stream);
 	for (size_t i = 0; i < h->nentries; i++)
 		free(h->entries[i].name);
 	free(h->entries);

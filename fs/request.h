@@ -47,8 +47,8 @@ struct handle {
 	uint64_t seen;     /* version or length when last read */
 	struct fuse_pollhandle *poll;
 	unsigned poll_events;
-	uint64_t offset;   /* streams: bytes delivered */
-	void *stream;      /* nodes_plans.c */
+	void *stream; /* nodes_plan_io.c */
+	void (*stream_free)(void *stream);
 	struct dir_entry { /* opendir */
 		char *name;
 		uint64_t ino;
@@ -81,6 +81,7 @@ struct request {
 	int flags;         /* open flags; rename or fallocate mode */
 	bool make_handle;  /* REQ_CREATE: open it too */
 	uint64_t wait_for; /* a body's own note while parked */
+	size_t progress;   /* bytes of a stream write taken so far; park's lock unless running */
 	uint64_t retry_round;
 	struct fuse_file_info fi;
 	uid_t uid;

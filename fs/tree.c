@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fs/fs.h"
+#include "fs/blob.h"
 #include "fs/nodes.h"
 #include "fs/options.h"
 #include "fs/request.h"

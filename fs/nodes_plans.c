@@ -1,0 +1,486 @@
+/* nodes_plans.c - plans/: loading, unloading, what a resident plan shows. run and input are in
+ * nodes_plan_io.c.
+ */
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/bytes.h"
+#include "device/clock.h"
+#include "device/err.h"
+#include "fs/blob.h"
+#include "fs/nodes.h"
+#include "fs/plans.h"
+
+#define LOSS_BYTES (256u << 20) /* 10 million steps and more */
+
+struct plan_file *plan_file_find(struct fs *fs, const char *name)
+{
+	for (struct plan_file *f = fs->plans; f; f = f->next)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+static struct plan_file *file_of(struct node *n)
+{
+	return n->obj;
+}
+
+/* A node of the folder is gone for good. */
+static void plan_node_destroy(struct fs *fs, struct node *n)
+{
+	struct plan_file *f = n->obj;
+
+	(void)fs;
+	if (!f || --f->refs)
+		return;
+	growing_fini(&f->loss);
+	free(f);
+}
+
+static const char *state_word(enum plan_state state)
+{
+	switch (state) {
+	case PLAN_RESIDENT: return "resident";
+	case PLAN_RUNNING: return "running";
+	case PLAN_FAILED: break;
+	}
+	return "failed";
+}
+
+static int status_text(struct fs *fs, struct node *n, struct text *out)
+{
+	struct plan_file *f = file_of(n);
+	struct plan_status s = {.state = PLAN_FAILED};
+
+	(void)fs;
+	if (f->plan)
+		plan_read_status(f->plan, &s);
+	const char *error = s.error[0] ? s.error : f->why[0] ? f->why : "-";
+
+	text_key(out, "state", "%s", state_word(s.state));
+	text_key(out, "steps_done", "%" PRIu64, s.steps_done);
+	text_key(out, "steps_queued", "%" PRIu64, s.steps_queued);
+	text_key(out, "steps_failed", "%" PRIu64, s.steps_failed);
+	text_key(out, "input_slots", "%u", PLAN_SLOTS);
+	text_key(out, "input_free", "%u", s.input_free);
+	text_key(out, "input_bytes", "%zu", s.input_bytes);
+	text_key(out, "phase", "%u", s.phase);
+	text_key(out, "loss", "%.9g", (double)s.last_loss);
+	text_key(out, "grad_norm", "%.9g", (double)s.last_grad_norm);
+	text_key(out, "card_clock", "%" PRIu64, s.last_clock);
+	text_key(out, "vram_bytes", "%" PRIu64, s.vram_bytes);
+	text_key(out, "dispatches", "%u", s.dispatches);
+	text_key(out, "error", "%s", error);
+	return 0;
+}
+
+const struct node_ops plan_status_ops = {.text = status_text, .destroy = plan_node_destroy};
+
+static struct growing *loss_growing(struct fs *fs, struct node *n)
+{
+	(void)fs;
+	return &file_of(n)->loss;
+}
+
+const struct node_ops plan_loss_ops = {.growing = loss_growing, .destroy = plan_node_destroy};
+const struct node_ops plan_pm4_ops = {.read = blob_read, .destroy = blob_destroy};
+
+/* fs->lock held. */
+static int add_node(struct fs *fs, struct plan_file *f, enum node_id type)
+{
+	struct node *n = tree_add_default(fs, f->dir, type);
+
+	if (!n)
+		return -ENOMEM;
+	n->obj = f;
+	f->refs++;
+	return 0;
+}
+
+/* The folder of @name with its status; the rest comes when it is resident. */
+static struct plan_file *file_new(struct fs *fs, const char *name)
+{
+	struct plan_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	growing_init(&f->loss, LOSS_BYTES);
+	f->refs = 1;
+	fs_lock(fs);
+	f->dir = tree_add(fs, fs->plans_dir, name, NODE_PLAN_DIR);
+	bool ok = f->dir && add_node(fs, f, NODE_PLAN_STATUS) == 0;
+
+	if (ok) {
+		f->next = fs->plans;
+		fs->plans = f;
+	} else if (f->dir) {
+		tree_unlink(fs, f->dir);
+	}
+	fs_unlock(fs);
+	if (ok)
+		return f;
+	growing_fini(&f->loss);
+	free(f);
+	return NULL;
+}
+
+/* Take the folder away; whoever has a file of it open keeps an empty shell. */
+static void file_remove(struct fs *fs, struct plan_file *f)
+{
+	for (struct plan_file **at = &fs->plans; *at; at = &(*at)->next)
+		if (*at == f) {
+			*at = f->next;
+			break;
+		}
+	fs_lock(fs);
+	f->plan = NULL;
+	struct node *dir = f->dir, shell = {.obj = f};
+
+	f->dir = NULL;
+	tree_unlink(fs, dir);
+	plan_node_destroy(fs, &shell); /* the list's reference */
+	fs_unlock(fs);
+}
+
+static bool running(struct plan_file *f)
+{
+	struct plan_status s;
+
+	if (!f->plan)
+		return false;
+	plan_read_status(f->plan, &s);
+	return f->busy || s.state == PLAN_RUNNING;
+}
+
+/* Unload and take the folder away. Return: 0; -EBUSY. */
+static int file_unload(struct fs *fs, struct plan_file *f)
+{
+	if (running(f))
+		return rx_fail("fs", -EBUSY, "plan %s is running; write stop to its run file first",
+		        f->name);
+	int err = plan_unload(f->plan);
+
+	if (!err)
+		file_remove(fs, f);
+	return err;
+}
+
+static int show(struct fs *fs, struct plan_file *f, struct plan *plan)
+{
+	static const enum node_id types[] = {NODE_PLAN_RUN, NODE_PLAN_INPUT, NODE_PLAN_LOSS};
+	int err = 0;
+
+	fs_lock(fs);
+	f->plan = plan;
+	for (size_t i = 0; !err && i < ARRAY_SIZE(types); i++)
+		err = add_node(fs, f, types[i]);
+	fs_unlock(fs);
+	return err;
+}
+
+/* The load failed: say why where people look. */
+static void note_failure(struct fs *fs, const char *name, const char *why)
+{
+	struct plan_file *f = plan_file_find(fs, name);
+
+	if (!f)
+		f = file_new(fs, name);
+	rx_log(LOG_ERROR, "fs", "plans/%s.json: %s", name, why);
+	if (!f)
+		return;
+	fs_lock(fs);
+	snprintf(f->why, sizeof(f->why), "%s", why);
+	fs_unlock(fs);
+}
+
+/* Load @json as plan @name in place of the one that is there. On failure that one stays. */
+static int load(struct fs *fs, const char *name, const char *json, size_t len)
+{
+	struct plan_file *old = plan_file_find(fs, name);
+	struct plan *plan = NULL;
+	char why[512] = "";
+
+	if (old && running(old))
+		return rx_fail(
+		        "fs", -EBUSY, "plan %s is running; write stop to its run file first", name);
+	if (!fs->rx)
+		return -ENODEV;
+	buffers_trim(fs);
+	int err = plan_load(&plan, fs->rx, fs->kernels, name, json, len, why, sizeof(why));
+
+	if (err) {
+		note_failure(fs, name, why[0] ? why : strerror(-err));
+		return err;
+	}
+	old = plan_file_find(fs, name);
+	err = old ? file_unload(fs, old) : 0;
+	struct plan_file *f = err ? NULL : file_new(fs, name);
+
+	if (!f) {
+		plan_unload(plan);
+		return err ? err : -ENOMEM;
+	}
+	return show(fs, f, plan);
+}
+
+static int add_pm4_bin(struct fs *fs, struct plan_file *f)
+{
+	RX_CLEANUP(free) uint32_t *dw = NULL;
+	size_t count = 0;
+	int err = plan_pm4(f->plan, &dw, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++)
+		put_le32(&dw[i], dw[i]);
+	fs_lock(fs);
+	bool ok = blob_add(fs, f->dir, "pm4.bin", NODE_PLAN_PM4_BIN, dw, count * 4) != NULL;
+	fs_unlock(fs);
+	return ok ? 0 : -ENOMEM;
+}
+
+static int add_pm4_txt(struct fs *fs, struct plan_file *f)
+{
+	RX_CLEANUP(free) char *text = NULL;
+	int err = plan_pm4_text(f->plan, &text);
+
+	if (err)
+		return err;
+	fs_lock(fs);
+	bool ok = blob_add(fs, f->dir, "pm4.txt", NODE_PLAN_PM4_TXT, text, strlen(text)) != NULL;
+	fs_unlock(fs);
+	return ok ? 0 : -ENOMEM;
+}
+
+/* What is left after the plan is resident, one piece a job so that others get in between.
+ * r->wait_for counts the pieces done. */
+static int finish_load(struct request *r, const char *name)
+{
+	struct plan_file *f = plan_file_find(r->fs, name);
+	int err = 0;
+
+	if (!f || !f->plan)
+		return 0; /* removed meanwhile */
+	f->busy++;
+	if (r->wait_for == 1)
+		err = add_pm4_bin(r->fs, f);
+	else
+		err = add_pm4_txt(r->fs, f);
+	f->busy--;
+	if (err)
+		return err;
+	return ++r->wait_for == 3 ? 0 : REQUEST_PARK;
+}
+
+static void stem_of(const char *file, char *out, size_t size)
+{
+	snprintf(out, size, "%.*s", (int)strlen(file) - 5, file); /* ".json" */
+}
+
+/* Load the content of @n under the file name @file, in pieces. */
+static int load_file(struct request *r, struct node *n, const char *file)
+{
+	char name[65];
+	size_t len = 0;
+
+	stem_of(file, name, sizeof(name));
+	if (r->wait_for)
+		return finish_load(r, name);
+	RX_CLEANUP(free) char *json = blob_copy(r->fs, n, &len);
+
+	if (!json)
+		return -ENOMEM;
+	int err = load(r->fs, name, json, len);
+
+	if (err)
+		return err;
+	r->wait_for = 1;
+	return REQUEST_PARK;
+}
+
+static int json_flush(struct request *r)
+{
+	fs_lock(r->fs);
+	RX_CLEANUP(free) char *file = r->node->linked ? strdup(r->node->name) : NULL;
+	fs_unlock(r->fs);
+	atomic_store(&r->handle->dirty, false);
+	return file ? load_file(r, r->node, file) : 0;
+}
+
+const struct node_ops plan_json_ops = {
+        .destroy = blob_destroy,
+        .read = blob_read,
+        .write = blob_write,
+        .truncate = blob_truncate,
+        .flush = json_flush,
+};
+
+static bool is_json(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 5 && name[0] != '.' && !strcmp(name + n - 5, ".json");
+}
+
+static int type_of(const char *name)
+{
+	if (!is_json(name))
+		return strlen(name) > 255 ? -ENAMETOOLONG : NODE_PLAN_SCRATCH;
+	if (!name_ok(name, strlen(name) - 5))
+		return rx_fail(
+		        "fs", -EINVAL, "plans/%s: names are 1 to 64 of A-Z a-z 0-9 . _ -", name);
+	return NODE_PLAN_JSON;
+}
+
+static int plans_create(struct request *r)
+{
+	int type = type_of(r->name);
+
+	fs_lock(r->fs);
+	if (tree_find(r->node, r->name))
+		type = -EEXIST;
+	fs_unlock(r->fs);
+	return type < 0 ? type : blob_create(r, (enum node_id)type);
+}
+
+static int plans_unlink(struct request *r)
+{
+	char name[65];
+
+	if (node_is(r->child, NODE_PLAN_DIR))
+		return -EISDIR;
+	if (node_is(r->child, NODE_PLAN_JSON)) {
+		stem_of(r->name, name, sizeof(name));
+		struct plan_file *f = plan_file_find(r->fs, name);
+		int err = f ? file_unload(r->fs, f) : 0;
+
+		if (err)
+			return err;
+	}
+	fs_lock(r->fs);
+	if (r->child->linked)
+		tree_unlink(r->fs, r->child);
+	fs_unlock(r->fs);
+	return 0;
+}
+
+/* Give @n its new name; what had it goes. */
+static int move(struct request *r, enum node_id type)
+{
+	fs_lock(r->fs);
+	struct node *target = tree_find(r->node, r->name2);
+
+	if (target && target != r->child)
+		tree_unlink(r->fs, target);
+	blob_retype(r->fs, r->child, type);
+	int err = tree_move(r->fs, r->child, r->node, r->name2);
+	fs_unlock(r->fs);
+	return err;
+}
+
+static int check_rename(struct request *r, struct node *target)
+{
+	if (!node_is(r->child, NODE_PLAN_SCRATCH))
+		return -EPERM; /* a resident plan keeps its name */
+	if (target && node_is(target, NODE_PLAN_DIR))
+		return -EISDIR;
+	return target && r->flags & RENAME_NOREPLACE ? -EEXIST : type_of(r->name2);
+}
+
+static int plans_rename(struct request *r)
+{
+	if (!r->wait_for) {
+		fs_lock(r->fs);
+		struct node *target = tree_find(r->node, r->name2);
+		fs_unlock(r->fs); /* only this thread changes the folder */
+		int type = target == r->child ? NODE_PLAN_SCRATCH : check_rename(r, target);
+
+		if (type < 0 || type == NODE_PLAN_SCRATCH)
+			return type < 0 || target == r->child ? MIN(type, 0) : move(r, type);
+		int result = load_file(r, r->child, r->name2);
+		int err = result == REQUEST_PARK ? move(r, NODE_PLAN_JSON) : result;
+
+		return err ? err : REQUEST_PARK;
+	}
+	return load_file(r, r->child, r->name2);
+}
+
+const struct node_ops plans_dir_ops = {
+        .create = plans_create, .unlink = plans_unlink, .rename = plans_rename};
+
+static void append_losses(struct plan_file *f, const struct plan_record *rec, size_t n)
+{
+	char line[64];
+
+	for (size_t i = 0; i < n; i++) {
+		int len = snprintf(line, sizeof(line), "%" PRIu64 "\t%.9g\n", rec[i].step,
+		        (double)rec[i].loss);
+
+		growing_append(&f->loss, line, (size_t)len);
+	}
+}
+
+void plan_file_collect(struct fs *fs, struct plan_file *f)
+{
+	struct plan_record rec[64];
+	size_t n;
+
+	while (f->plan && (n = plan_losses(f->plan, f->records, rec, ARRAY_SIZE(rec))) > 0) {
+		append_losses(f, rec, n);
+		f->records += n;
+	}
+	plan_run_update(fs, f);
+}
+
+void plan_file_service(struct fs *fs, struct plan_file *f)
+{
+	f->busy++;
+	int ms = plan_service(f->plan);
+	f->busy--;
+	f->next_service_ns = deadline_in_ms(ms < 0 ? 1000 : (uint64_t)ms);
+	plan_file_collect(fs, f);
+}
+
+unsigned plans_tick(struct fs *fs)
+{
+	uint64_t soonest = deadline_in_ms(1000);
+
+	for (struct plan_file *f = fs->plans; f; f = f->next) {
+		if (!f->plan || fs_card_gone(fs))
+			continue;
+		if (deadline_passed(f->next_service_ns))
+			plan_file_service(fs, f);
+		else
+			plan_run_update(fs, f);
+		soonest = MIN(soonest, f->next_service_ns);
+	}
+	uint64_t now = now_ns();
+
+	return soonest <= now ? 1 : (unsigned)((soonest - now) / 1000000u + 1);
+}
+
+bool plans_loaded(struct fs *fs)
+{
+	for (struct plan_file *f = fs->plans; f; f = f->next)
+		if (f->plan)
+			return true;
+	return false;
+}
+
+void plans_drop(struct fs *fs)
+{
+	while (fs->plans) {
+		struct plan_file *f = fs->plans;
+
+		if (f->plan) {
+			plan_clear(f->plan);
+			plan_unload(f->plan);
+		}
+		file_remove(fs, f);
+	}
+}

@@ -1,0 +1,38 @@
+/* plans.h - what the files of plans/NAME/ share: one plan, or the reason why it is not resident.
+ * Owner thread, except fields that say fs->lock.
+ */
+#ifndef FS_PLANS_H
+#define FS_PLANS_H
+
+#include "device/plan/plan.h"
+#include "fs/request.h"
+
+#define PLAN_QUEUE 64 /* submissions of one writer, interface.md 6, run */
+
+struct plan_file {
+	struct plan_file *next; /* fs->plans: those whose folder exists */
+	unsigned refs;          /* nodes; fs->lock */
+	char name[65];
+	struct plan *plan; /* NULL: not resident; changed with fs->lock held */
+	char why[512];     /* of the last load that failed; fs->lock */
+	struct node *dir;
+	unsigned busy; /* inside calls that yield: must not be unloaded */
+	struct growing loss;
+	uint64_t records;   /* collected so far */
+	uint64_t submitted; /* records there will be when all submissions are done */
+	uint64_t next_seq;
+	uint64_t next_service_ns;
+	struct handle *writer; /* who has `run` open for writing; fs->lock */
+};
+
+/* plan_file_find - by name; NULL: none. */
+struct plan_file *plan_file_find(struct fs *fs, const char *name);
+/* plan_file_collect - records into `loss`, finished submissions to their handle. */
+void plan_file_collect(struct fs *fs, struct plan_file *f);
+/* plan_file_service - plan_service now; also collects. */
+void plan_file_service(struct fs *fs, struct plan_file *f);
+
+/* nodes_plan_io.c: report to the writer of `run`. */
+void plan_run_update(struct fs *fs, struct plan_file *f);
+
+#endif
