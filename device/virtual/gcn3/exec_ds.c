@@ -228,7 +228,7 @@ static enum gcn3_status ds_atomics(
 		return GCN3_BAD_OPCODE;
 	for (uint64_t left = gcn3_exec(w); left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
-		uint64_t at = (uint64_t)w->v[vgpr(i->vaddr)][l] + (uint32_t)i->imm, old = 0, new;
+		uint64_t at = (uint32_t)(w->v[vgpr(i->vaddr)][l] + (uint32_t)i->imm), old = 0, new;
 
 		if (at % bytes) {
 			w->fault_address =

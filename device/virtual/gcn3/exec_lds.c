@@ -78,6 +78,13 @@ static void load_in_range(struct gcn3_wave *w, const struct gcn3_access *a, cons
 	}
 }
 
+/* The sum wraps at 32 bits: clang folds offsets into bases that are negative (LLVM hasUsableDSOffset,
+ * true from GFX7 on). */
+static inline uint32_t lane_address(const struct gcn3_access *a, unsigned l)
+{
+	return (uint32_t)(a->base + a->rel[l]);
+}
+
 /* Some lanes are out of range: they read 0. */
 static void load_checked(struct gcn3_wave *w, const struct gcn3_access *a, uint32_t limit)
 {
@@ -85,7 +92,7 @@ static void load_checked(struct gcn3_wave *w, const struct gcn3_access *a, uint3
 
 	for (uint64_t left = a->mask; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
-		uint64_t at = a->base + a->rel[l];
+		uint32_t at = lane_address(a, l);
 		const uint8_t *p = w->group->lds + at;
 		bool ok = range_ok(at, bytes, limit);
 
@@ -156,7 +163,7 @@ enum gcn3_status gcn3_lds_store(
 		return GCN3_OK;
 	for (uint64_t left = a->mask; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
-		uint64_t at = a->base + a->rel[l];
+		uint32_t at = lane_address(a, l);
 
 		if (range_ok(at, bytes, limit))
 			store_lane(w->group->lds + at, w, a, l);
