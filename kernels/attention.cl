@@ -6,7 +6,10 @@
 #define KEEP(x)                                                                                    \
 	__asm__ volatile(                                                                          \
 	        "" ::"v"(x)) /* orders the products around it against later uniform loads */
-#define LOWEST -1e30f        /* a masked score; finite, so that differences of two stay numbers */
+#define IN_VGPR(x)                                                                                 \
+	__asm__ volatile(""                                                                        \
+	        : "+v"(x)) /* computed here and kept, instead of what it was computed from */
+#define LOWEST -1e30f      /* a masked score; finite, so that differences of two stay numbers */
 
 #define HEAD          16
 #define SCALE         0.25f

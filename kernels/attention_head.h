@@ -64,6 +64,51 @@
 		ADD(acc, factor, piece, first);                                                    \
 	}
 
+/* Four rows of the other side, j = 0..3: s = first_j . a, dp = second_j . b, acc += 2^(s - lse) (dp
+ * - delta) first_j. first and second are float offsets of row 0; first rows are PITCH apart. LSE,
+ * DELTA and VISIBLE (does row j count?) are expressions in j. Where whole rows fit in
+ * SGPRs three times, each is requested one product before its first use. */
+#if HEAD == PIECE
+#define GRADIENT_CHUNK(a, b, first, second_base, second, second_pitch, LSE, DELTA, VISIBLE)        \
+	do {                                                                                       \
+		float rows[2][PIECE], other[PIECE];                                                \
+		uint first_at = (first), second_at = (second);                                     \
+		LOAD_UNIFORM(rows[0], uqkv, first_at);                                             \
+		each (j, 4) {                                                                      \
+			float s = 0, dp = 0;                                                       \
+			LOAD_UNIFORM(other, second_base, second_at);                               \
+			DOT(s, rows[j % 2], a, 0);                                                 \
+			DOT(dp, other, b, 0);                                                      \
+			if (j < 3) {                                                               \
+				first_at += pitch;                                                 \
+				second_at += (second_pitch);                                       \
+				LOAD_UNIFORM(rows[(j + 1) % 2], uqkv, first_at);                   \
+			}                                                                          \
+			float ds = exp2_hw(s - (LSE)) * (dp - (DELTA));                            \
+			ds = (VISIBLE) ? ds : 0;                                                   \
+			ADD(acc, ds, rows[j % 2], 0);                                              \
+		}                                                                                  \
+	} while (0)
+#else
+#define GRADIENT_CHUNK(a, b, first, second_base, second, second_pitch, LSE, DELTA, VISIBLE)        \
+	each (j, 4) {                                                                              \
+		float s = 0, dp = 0;                                                               \
+		ROW_DOT(s, uqkv, (first) + j * pitch, a);                                          \
+		ROW_DOT(dp, second_base, (second) + j * (second_pitch), b);                        \
+		float ds = exp2_hw(s - (LSE)) * (dp - (DELTA));                                    \
+		ds = (VISIBLE) ? ds : 0;                                                           \
+		ROW_ADD(acc, ds, uqkv, (first) + j * pitch);                                       \
+	}
+#endif
+#define VALUE_CHUNK(a, first, second_base, second, second_pitch, LSE, VISIBLE)                     \
+	each (j, 4) {                                                                              \
+		float s = 0;                                                                       \
+		ROW_DOT(s, uqkv, (first) + j * pitch, a);                                          \
+		float p = exp2_hw(s - (LSE));                                                      \
+		p = (VISIBLE) ? p : 0;                                                             \
+		ROW_ADD(acc, p, second_base, (second) + j * (second_pitch));                       \
+	}
+
 /* acc of wave 0 = sum over the waves in order; red[d][lane] */
 #define COMBINE(acc)                                                                               \
 	each_from (source, 1, 4, 1) {                                                              \
@@ -197,24 +242,16 @@ kernel void ATTENTION(dq)(global const float *qkv, global const float *dout,
 	        load1(resource(delta, (statistics + t) * 4), (statistics + own) * 4, 0);
 	const uint whole = block * 16, chunks = whole + 16;
 
-#define CHUNK(DIAGONAL)                                                                            \
-	each (j, 4) {                                                                              \
-		const uint at = (chunk * 4 + j) * pitch + c + column;                              \
-		float s = 0, dp = 0;                                                               \
-		ROW_DOT(s, uqkv, at, q);                                                           \
-		ROW_DOT(dp, uqkv, at + c, g);                                                      \
-		float ds = exp2_hw(s - own_lse) * (dp - own_delta);                                \
-		if (DIAGONAL)                                                                      \
-			ds = chunk * 4 + j <= own ? ds : 0;                                        \
-		ROW_ADD(acc, ds, uqkv, at);                                                        \
-	}
-
 	uint chunk = wave;
-	for (; chunk < whole; chunk += 4)
-		CHUNK(0)
-	for (; chunk < chunks; chunk += 4)
-		CHUNK(1)
-#undef CHUNK
+	for (; chunk < whole; chunk += 4) {
+		const uint at = chunk * 4 * pitch + c + column;
+		GRADIENT_CHUNK(q, g, at, uqkv, at + c, pitch, own_lse, own_delta, true);
+	}
+	for (; chunk < chunks; chunk += 4) {
+		const uint at = chunk * 4 * pitch + c + column;
+		GRADIENT_CHUNK(
+		        q, g, at, uqkv, at + c, pitch, own_lse, own_delta, chunk * 4 + j <= own);
+	}
 	COMBINE(acc);
 	if (wave == 0)
 		STORE_ROW(acc, SCALE, resource(dqkv, batches * t * pitch * 4), QKV_AT(0));
@@ -235,31 +272,25 @@ kernel void ATTENTION(dk)(global const float *qkv, global const float *dout,
 		acc[d] = 0;
 	}
 	constant float *udout = as_constant(float, dout) + (uint)(batch * t * c);
-	constant float *ulse = as_constant(float, lse) + statistics,
-	               *udelta = as_constant(float, delta) + statistics;
+	constant float *ulse = as_constant(float, lse) + statistics;
+	constant float *udelta = as_constant(float, delta) + statistics;
+	uint result_at = QKV_AT(1);
+	IN_VGPR(result_at);
 	const uint whole = block * 16 + 16, chunks = t / 4;
 
-#define CHUNK(DIAGONAL)                                                                            \
-	each (j, 4) {                                                                              \
-		const uint row = chunk * 4 + j;                                                    \
-		float s = 0, dp = 0;                                                               \
-		ROW_DOT(s, uqkv, row *pitch + column, k);                                          \
-		ROW_DOT(dp, udout, row *c + column, v);                                            \
-		float ds = exp2_hw(s - ulse[row]) * (dp - udelta[row]);                            \
-		if (DIAGONAL)                                                                      \
-			ds = own <= row ? ds : 0;                                                  \
-		ROW_ADD(acc, ds, uqkv, row *pitch + column);                                       \
+	for (uint chunk = whole + wave; chunk < chunks; chunk += 4) {
+		const uint query = chunk * 4;
+		GRADIENT_CHUNK(k, v, query * pitch + column, udout, query * c + column, c,
+		        ulse[query + j], udelta[query + j], true);
 	}
-
-	uint chunk = block * 16 + wave;
-	for (; chunk < whole; chunk += 4)
-		CHUNK(1)
-	for (; chunk < chunks; chunk += 4)
-		CHUNK(0)
-#undef CHUNK
+	for (uint chunk = whole - 16 + wave; chunk < whole; chunk += 4) {
+		const uint query = chunk * 4;
+		GRADIENT_CHUNK(k, v, query * pitch + column, udout, query * c + column, c,
+		        ulse[query + j], udelta[query + j], own <= query + j);
+	}
 	COMBINE(acc);
 	if (wave == 0)
-		STORE_ROW(acc, SCALE, resource(dqkv, batches * t * pitch * 4), QKV_AT(1));
+		STORE_ROW(acc, SCALE, resource(dqkv, batches * t * pitch * 4), result_at);
 }
 
 GROUP(256)
@@ -279,23 +310,17 @@ kernel void ATTENTION(dv)(global const float *qkv, global const float *dout,
 	constant float *ulse = as_constant(float, lse) + statistics;
 	const uint whole = block * 16 + 16, chunks = t / 4;
 
-#define CHUNK(DIAGONAL)                                                                            \
-	each (j, 4) {                                                                              \
-		const uint row = chunk * 4 + j;                                                    \
-		float s = 0;                                                                       \
-		ROW_DOT(s, uqkv, row *pitch + column, k);                                          \
-		float p = exp2_hw(s - ulse[row]);                                                  \
-		if (DIAGONAL)                                                                      \
-			p = own <= row ? p : 0;                                                    \
-		ROW_ADD(acc, p, udout, row *c + column);                                           \
-	}
-
 	uint chunk = block * 16 + wave;
-	for (; chunk < whole; chunk += 4)
-		CHUNK(1)
-	for (; chunk < chunks; chunk += 4)
-		CHUNK(0)
-#undef CHUNK
+	for (; chunk < whole; chunk += 4) {
+		const uint query = chunk * 4;
+		VALUE_CHUNK(k, query * pitch + column, udout, query * c + column, c,
+		        ulse[query + j], own <= query + j);
+	}
+	for (; chunk < chunks; chunk += 4) {
+		const uint query = chunk * 4;
+		VALUE_CHUNK(k, query * pitch + column, udout, query * c + column, c,
+		        ulse[query + j], true);
+	}
 	COMBINE(acc);
 	if (wave == 0)
 		STORE_ROW(acc, 1.0f, resource(dqkv, batches * t * pitch * 4), QKV_AT(2));
@@ -312,6 +337,8 @@ kernel void ATTENTION(dv)(global const float *qkv, global const float *dout,
 #undef ADD
 #undef ROW_DOT
 #undef ROW_ADD
+#undef GRADIENT_CHUNK
+#undef VALUE_CHUNK
 #undef COMBINE
 #undef PROLOGUE
 #undef QKV_AT
