@@ -256,12 +256,14 @@ static void user_sgprs(
 		s[n++] = (uint32_t)SCRATCH_BYTES;
 		s[n++] = 0x00EA4FAC;
 	}
-	assert_int_equal(
-	        k->properties & 0x16, 0); /* dispatch pointer, queue pointer, dispatch id */
-	if (k->properties & 8) {
-		s[n++] = (uint32_t)kernarg;
-		s[n++] = (uint32_t)(kernarg >> 32);
-	}
+	if (k->properties & 2)
+		put_pointer(s, &n, dispatch_packet(c, d));
+	if (k->properties & 4)
+		put_pointer(s, &n, run_alloc(c, 256)); /* only traps would read it */
+	if (k->properties & 8)
+		put_pointer(s, &n, kernarg);
+	if (k->properties & 16)
+		put_pointer(s, &n, 1);
 	if (k->properties & 32) {
 		s[n++] = 0; /* from the hidden private base */
 		s[n++] = k->scratch_bytes;
