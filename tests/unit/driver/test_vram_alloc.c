@@ -143,8 +143,8 @@ static void random_traffic_keeps_the_map_sound(void **state)
 		if (held[slot]) {
 			vram_release(v, held[slot]);
 			held[slot] = 0;
-		} else if (vram_alloc(v, "x", 's', 1 + (uint64_t)(unsigned)rand() % (8 * MIB), rand() % 2,
-		                   &held[slot])) {
+		} else if (vram_alloc(v, "x", 's', 1 + (uint64_t)(unsigned)rand() % (8 * MIB),
+		                   rand() % 2, &held[slot])) {
 			held[slot] = 0;
 		}
 	}
