@@ -11,7 +11,9 @@
 #include "fs/nodes.h"
 
 /* Growing by writing reserves ahead: as much again, at most this. */
-#define RESERVE_MAX (256ull << 20)
+#define RESERVE_MAX (64ull << 20)
+/* New bytes are zeroed on the card; at most this much before others get their turn. */
+#define GROW_STEP (64ull << 20)
 /* One copy on the card between two looks at the clock. */
 #define COPY_CHUNK (16ull << 20)
 
@@ -204,15 +206,47 @@ static int check_alive(struct request *r)
 	return r->fs->rx && buffer_of(r->node)->rx ? 0 : -ENODEV;
 }
 
-static int resize(struct request *r, struct node *n, uint64_t size)
+/* Whether @more bytes can be had at all. */
+static int check_room(struct request *r, uint64_t end, uint64_t have)
 {
 	struct rx_info info;
-	int err;
 
 	rx_read_info(r->fs->rx, &info);
-	if (size > info.vram_total)
+	if (end > info.vram_total)
 		return -EFBIG;
-	err = rx_buffer_resize(r->fs->rx, buffer_of(n)->rx, size);
+	return end > have && end - have > info.vram_total - info.vram_used ? -ENOSPC : 0;
+}
+
+/* Grow the range to @end in steps. Return: 0 when it is there; REQUEST_PARK to be called again. */
+static int grow(struct request *r, struct node *n, uint64_t end)
+{
+	struct rx_buffer *rx = buffer_of(n)->rx;
+	uint64_t have = rx_buffer_size(rx);
+
+	if (end <= have)
+		return 0;
+	int err = check_room(r, end, have);
+
+	if (!err && request_age_ms(r) > FS_CLOSE_MS)
+		err = -ETIMEDOUT;
+	if (!err)
+		err = rx_buffer_resize(r->fs->rx, rx, MIN(end, have + GROW_STEP));
+	if (err) {
+		rx_buffer_resize(r->fs->rx, rx, size_of(n));
+		return err;
+	}
+	set_size(r, n, size_of(n)); /* it may have moved */
+	return rx_buffer_size(rx) == end ? 0 : request_again(r);
+}
+
+static int resize(struct request *r, struct node *n, uint64_t size)
+{
+	if (rx_buffer_pins(buffer_of(n)->rx) && size != size_of(n))
+		return -EBUSY;
+	int err = grow(r, n, size);
+
+	if (!err)
+		err = rx_buffer_resize(r->fs->rx, buffer_of(n)->rx, size);
 	if (!err)
 		set_size(r, n, size);
 	return err;
@@ -225,12 +259,11 @@ static int buffer_truncate(struct request *r)
 	return err ? err : resize(r, r->node, r->offset);
 }
 
-/* Make room for bytes up to @end; the size changes when they are written. */
+/* Make room for bytes up to @end, and some ahead; the size changes when they are written. */
 static int reserve(struct request *r, struct node *n, uint64_t end)
 {
 	struct rx_buffer *rx = buffer_of(n)->rx;
-	uint64_t have = rx_buffer_size(rx);
-	struct rx_info info;
+	uint64_t have = rx_buffer_size(rx), ahead = have + MIN(have, RESERVE_MAX);
 
 	if (end <= size_of(n))
 		return 0;
@@ -238,17 +271,9 @@ static int reserve(struct request *r, struct node *n, uint64_t end)
 		return -EBUSY;
 	if (end <= have)
 		return 0;
-	rx_read_info(r->fs->rx, &info);
-	if (end > info.vram_total)
-		return -EFBIG;
-	uint64_t ahead = MAX(end, have + MIN(have, RESERVE_MAX));
-	int err = rx_buffer_resize(r->fs->rx, rx, MIN(ahead, info.vram_total));
-
-	if (err == -ENOSPC && ahead > end)
-		err = rx_buffer_resize(r->fs->rx, rx, end);
-	if (!err)
-		set_size(r, n, size_of(n)); /* it may have moved */
-	return err;
+	if (ahead > end && check_room(r, ahead, have) == 0 && grow(r, n, ahead) == 0)
+		return 0;
+	return grow(r, n, end);
 }
 
 static int buffer_read(struct request *r)

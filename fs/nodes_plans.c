@@ -274,7 +274,7 @@ static int finish_load(struct request *r, const char *name)
 	f->busy--;
 	if (err)
 		return err;
-	return ++r->wait_for == 3 ? 0 : REQUEST_PARK;
+	return ++r->wait_for == 3 ? 0 : request_again(r);
 }
 
 static void stem_of(const char *file, char *out, size_t size)
@@ -300,7 +300,7 @@ static int load_file(struct request *r, struct node *n, const char *file)
 	if (err)
 		return err;
 	r->wait_for = 1;
-	return REQUEST_PARK;
+	return request_again(r);
 }
 
 static int json_flush(struct request *r)

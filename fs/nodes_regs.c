@@ -55,8 +55,16 @@ static int bank_of(uint64_t offset, struct bank *b)
 	return 0;
 }
 
-/* interface.md 7.8: exactly one dword is a deliberate act; a dump fills hazards with what a dead
- * bus returns. */
+/* One bit a dword of BAR5: registers we know by name. Written once, when the tree is built. */
+static uint8_t known[RX_MMIO_BYTES / 4 / 8];
+
+static bool is_known(uint32_t reg)
+{
+	return known[reg / 32] & 1u << reg / 4 % 8;
+}
+
+/* interface.md 7.8: exactly one dword is a deliberate act; a dump fills hazards, and what nobody
+ * has named, with what a dead bus returns. */
 static int transfer_dword(struct request *r, uint32_t reg, size_t at)
 {
 	uint32_t v = 0xffffffff;
@@ -64,7 +72,7 @@ static int transfer_dword(struct request *r, uint32_t reg, size_t at)
 
 	if (r->kind == REQ_WRITE)
 		return rx_reg_write(r->fs->rx, reg, get_le32(r->data + at));
-	if (r->size == 4 || !rx_reg_hazard(reg))
+	if (r->size == 4 || (is_known(reg) && !rx_reg_hazard(reg)))
 		err = rx_reg_read(r->fs->rx, reg, &v);
 	put_le32(r->data + at, v);
 	return err;
@@ -248,6 +256,7 @@ int regs_build(struct fs *fs, struct node *name_dir)
 			return -ENOMEM;
 		n->obj = (void *)(uintptr_t)&named_regs[i];
 		n->size = 11; /* "0x%08x\n" */
+		known[named_regs[i].offset / 32] |= (uint8_t)(1u << named_regs[i].offset / 4 % 8);
 	}
 	return 0;
 }

@@ -82,6 +82,12 @@ uint64_t request_age_ms(const struct request *r)
 	return (now_ns() - r->started_ns) / 1000000u;
 }
 
+int request_again(struct request *r)
+{
+	jobs_wake(r->fs->jobs);
+	return REQUEST_PARK;
+}
+
 bool request_expired(const struct request *r)
 {
 	return atomic_load(&r->interrupted) || request_age_ms(r) > atomic_load(&r->fs->request_ms);

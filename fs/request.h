@@ -97,6 +97,9 @@ void request_answer(struct request *r, int result);
 void request_finish(struct request *r, int result);
 /* request_age_ms - since it arrived. */
 uint64_t request_age_ms(const struct request *r);
+/* request_again - for a body that has more to do but lets others go first: return what it returns.
+ * Owner thread. */
+int request_again(struct request *r);
 /* request_expired - a long body should stop: interrupted or past the request deadline. */
 bool request_expired(const struct request *r);
 
