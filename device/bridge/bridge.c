@@ -37,7 +37,7 @@ int bridge_open(struct bridge **out, struct scsi *scsi, const struct bridge_hook
 	copy_text(vendor, data + 8, 8);
 	copy_text(product, data + 16, 16);
 	rx_log(LOG_DEBUG, "bridge", "INQUIRY: \"%s\" \"%s\"", vendor, product);
-	if (!strcmp(vendor, "ASMT")) /* bridge.md 1.1 */
+	if (!strncmp(vendor, "ASMT", 4)) /* bridge.md 1.1 */
 		return rx_fail("bridge", -ENOTSUP, "ASMedia bridges are not supported yet");
 	int err = rtl921x_open(out, scsi, hooks);
 

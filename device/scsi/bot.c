@@ -24,6 +24,7 @@ struct scsi {
 	struct usb_pipe *pipe;
 	uint32_t tag;
 	unsigned failures; /* transport failures in a row: class reset, port reset, give up */
+	bool gone;         /* said once; nothing is sent any more */
 	struct scsi_counters counters;
 };
 
@@ -88,8 +89,10 @@ static int port_reset(struct scsi *s)
  * Returns @code, or -ENODEV when nothing is left to try. */
 static int give_up_on(struct scsi *s, int code, const char *what)
 {
-	if (code == -ENODEV)
+	if (code == -ENODEV) {
+		s->gone = true;
 		return rx_fail("scsi", -ENODEV, "the bridge was unplugged (%s)", what);
+	}
 	rx_log(LOG_ERROR, "scsi", "%s: %s; recovering the pipe", what, strerror(-code));
 	s->failures++;
 	int err = s->failures == 1 ? reset_recovery(s) : -EIO;
@@ -98,6 +101,7 @@ static int give_up_on(struct scsi *s, int code, const char *what)
 		s->failures = 2;
 		err = port_reset(s);
 	}
+	s->gone = err != 0;
 	if (err)
 		return rx_fail("scsi", -ENODEV,
 		        "the bridge no longer answers: unplug and power-cycle the enclosure");
@@ -239,6 +243,8 @@ int scsi_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir 
 	if (cdb_len == 0 || cdb_len > CDB_MAX || len > UINT32_MAX ||
 	        (dir == SCSI_NONE) != (len == 0))
 		return -EINVAL;
+	if (s->gone)
+		return -ENODEV;
 	int n = transact(s, cdb, cdb_len, dir, buf, len, timeout_ms, &status);
 
 	if (n < 0 || status == CSW_PASSED)
