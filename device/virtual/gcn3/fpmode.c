@@ -27,6 +27,7 @@ uint32_t gcn3_fp_control(uint32_t mode, enum gcn3_fp_class class)
 	switch (class) {
 	case GCN3_FP_NONE:
 	case GCN3_FP_SINGLE: return MXCSR_MASKS | rounding(mode) | denormals(mode >> 4);
+	case GCN3_FP_NEAREST: return MXCSR_MASKS | denormals(mode >> 4);
 	case GCN3_FP_FLUSH: return MXCSR_MASKS | rounding(mode) | MXCSR_DAZ | MXCSR_FTZ;
 	case GCN3_FP_APPROX: return MXCSR_MASKS | MXCSR_DAZ | MXCSR_FTZ;
 	case GCN3_FP_EXACT: return MXCSR_MASKS;

@@ -99,9 +99,20 @@ static inline float exp2_f32(float x)
 	p = p * f + 0x1.3b2d4cp-7f;
 	p = p * f + 0x1.c6aee8p-5f;
 	p = p * f + 0x1.ebfbdcp-3f;
-	p = p * f + 0x1.62e430p-1f;
-	p = p * f + 1.0f;
+	p = fmaf(p, f, 0x1.62e430p-1f);
+	p = fmaf(p, f, 1.0f);
 	return p * as_float((127 + half) << 23) * as_float((127 + rest) << 23);
+}
+
+/* The root of the reciprocal, so that the first rounding error is halved; scaled where 1/x would be
+ * flushed. */
+static inline float rsq_f32(float x)
+{
+	const bool big = x >= 0x1p64f;
+	const float inverse = 1.0f / (big ? x * 0x1p-64f : x);
+	const float root = sqrtf(inverse) * (big ? 0x1p-32f : 1.0f);
+
+	return x == 0.0f ? inverse : root;
 }
 
 /* 2^e * m, m in [sqrt(1/2), sqrt(2)): log2(m) = 2/ln 2 * atanh((m - 1) / (m + 1)), in double. */
