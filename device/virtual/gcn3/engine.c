@@ -21,8 +21,8 @@
 #define MAX_OUTSTANDING  32u /* dispatches a queue, engine.h */
 #define MAX_A_QUEUE      4u  /* of one queue a worker holds: a hung queue never takes all places */
 #define MAX_RESIDENT     (MAX_A_QUEUE * GCN3_QUEUES) /* groups a worker changes between */
-#define QUANTUM          32768u /* instructions between looks at stop flags: well below a millisecond */
-#define SLICE            32u /* quanta before a worker changes to another group */
+#define QUANTUM          4096u /* instructions between looks at stop flags: well below a millisecond */
+#define SLICE            256u /* quanta before a worker changes to another group */
 #define CLIENTS_A_WORKER 3u
 
 struct work {

@@ -9,21 +9,25 @@ uint32_t gcn3_lds_limit(const struct gcn3_wave *w)
 	return MIN(w->group->lds_bytes, w->s[GCN3_OPERAND_M0]);
 }
 
-static enum gcn3_status misaligned(struct gcn3_wave *w, uint64_t address)
+static enum gcn3_status misaligned(struct gcn3_wave *w, uint32_t address)
 {
-	w->fault_address = (uint64_t)w->group->shared_aperture_hi << 32 | (address & 0xffffffff);
+	w->fault_address = (uint64_t)w->group->shared_aperture_hi << 32 | address;
 	return GCN3_BAD_ADDRESS;
 }
 
-/* Highest address among the active lanes, and all address bits that occur. */
-GCN3_WIDE
-static uint32_t survey(const uint32_t *rel, const uint32_t *lanes, uint32_t *bits)
+/* Each lane's address, in @at. The sum wraps at 32 bits: clang folds offsets into bases that are
+ * negative (LLVM hasUsableDSOffset, true from GFX7 on).
+ * Return: the highest among the active lanes, and all address bits that occur. */
+static inline uint32_t survey(
+        const struct gcn3_access *a, const uint32_t *lanes, uint32_t *at, uint32_t *bits)
 {
-	uint32_t top = 0, any = 0;
+	uint32_t top = 0, any = 0, base = (uint32_t)a->base;
 
 	for (unsigned l = 0; l < GCN3_LANES; l++) {
-		uint32_t v = rel[l] & lanes[l];
+		uint32_t v = base + a->rel[l];
 
+		at[l] = v;
+		v &= lanes[l];
 		top = v > top ? v : top;
 		any |= v;
 	}
@@ -31,99 +35,85 @@ static uint32_t survey(const uint32_t *rel, const uint32_t *lanes, uint32_t *bit
 	return top;
 }
 
-static inline uint32_t read_narrow(const uint8_t *p, enum gcn3_width width)
+static inline void load_lane(
+        struct gcn3_wave *w, const struct gcn3_access *a, const uint8_t *p, unsigned l)
 {
-	return lanes_extend(width <= GCN3_S8 ? *p : get_le16(p), width);
+	switch (a->width) {
+	case GCN3_U8:
+	case GCN3_S8: w->v[a->reg][l] = lanes_extend(*p, a->width); return;
+	case GCN3_U16:
+	case GCN3_S16: w->v[a->reg][l] = lanes_extend(get_le16(p), a->width); return;
+	case GCN3_DWORDS: break;
+	}
+	for (unsigned k = 0; k < a->dwords; k++)
+		memcpy(&w->v[a->reg + k][l], p + 4 * k, 4);
 }
 
-/* All active lanes are in range. */
-GCN3_WIDE
-static void load_in_range(struct gcn3_wave *w, const struct gcn3_access *a, const uint32_t *lanes)
+/* All lanes, whatever their addresses. */
+static inline void load_all(
+        uint32_t (*rows)[GCN3_LANES], const uint8_t *lds, const uint32_t *at, unsigned dwords)
 {
-	const uint8_t *lds = w->group->lds + a->base;
-	uint32_t(*rows)[GCN3_LANES] = w->v + a->reg;
-	unsigned bytes = gcn3_access_bytes(a), first = (unsigned)__builtin_ctzll(a->mask);
-	enum lanes_shape shape = lanes_classify(a->rel, lanes, a->mask, bytes);
-
-	if (a->width != GCN3_DWORDS) {
-		for (uint64_t left = a->mask; left; left &= left - 1) {
-			unsigned l = (unsigned)__builtin_ctzll(left);
-
-			rows[0][l] = read_narrow(lds + a->rel[l], a->width);
-		}
-	} else if (shape == LANES_PACKED) {
-		lanes_unpack(rows, first, (unsigned)__builtin_popcountll(a->mask),
-		        lds + a->rel[first], a->dwords);
-	} else if (shape == LANES_UNIFORM) {
-		const uint8_t *p = lds + a->rel[first];
-
-		for (unsigned k = 0; k < a->dwords; k++)
-			lanes_broadcast(rows[k], lanes, get_le32(p + 4 * k));
-	} else if (a->mask == ~UINT64_C(0) && a->dwords == 4) {
+	if (dwords == 4)
 		for (unsigned l = 0; l < GCN3_LANES; l += 4)
-			lanes_transpose4(rows, l, lanes_get4(lds + a->rel[l]),
-			        lanes_get4(lds + a->rel[l + 1]), lanes_get4(lds + a->rel[l + 2]),
-			        lanes_get4(lds + a->rel[l + 3]));
-	} else if (a->mask == ~UINT64_C(0) && a->dwords == 1) {
+			lanes_transpose4(rows, l, lanes_get4(lds + at[l]),
+			        lanes_get4(lds + at[l + 1]), lanes_get4(lds + at[l + 2]),
+			        lanes_get4(lds + at[l + 3]));
+	else
 		for (unsigned l = 0; l < GCN3_LANES; l++)
-			memcpy(&rows[0][l], lds + a->rel[l], 4);
-	} else {
-		for (uint64_t left = a->mask; left; left &= left - 1) {
-			unsigned l = (unsigned)__builtin_ctzll(left);
-			const uint8_t *p = lds + a->rel[l];
-
-			for (unsigned k = 0; k < a->dwords; k++)
-				memcpy(&rows[k][l], p + 4 * k, 4);
-		}
-	}
+			for (unsigned k = 0; k < dwords; k++)
+				memcpy(&rows[k][l], lds + at[l] + 4 * k, 4);
 }
 
-/* The sum wraps at 32 bits: clang folds offsets into bases that are negative (LLVM hasUsableDSOffset,
- * true from GFX7 on). */
-static inline uint32_t lane_address(const struct gcn3_access *a, unsigned l)
+/* Dwords, all active lanes in range. Return: false when their pattern is none of the fast ones. */
+static inline bool load_at_once(
+        struct gcn3_wave *w, const struct gcn3_access *a, const uint32_t *at, const uint32_t *lanes)
 {
-	return (uint32_t)(a->base + a->rel[l]);
-}
+	uint32_t(*rows)[GCN3_LANES] = w->v + a->reg;
+	const uint8_t *first = w->group->lds + at[__builtin_ctzll(a->mask)];
 
-/* Some lanes are out of range: they read 0. */
-static void load_checked(struct gcn3_wave *w, const struct gcn3_access *a, uint32_t limit)
-{
-	unsigned bytes = gcn3_access_bytes(a);
-
-	for (uint64_t left = a->mask; left; left &= left - 1) {
-		unsigned l = (unsigned)__builtin_ctzll(left);
-		uint32_t at = lane_address(a, l);
-		const uint8_t *p = w->group->lds + at;
-		bool ok = range_ok(at, bytes, limit);
-
-		if (a->width != GCN3_DWORDS)
-			w->v[a->reg][l] = ok ? read_narrow(p, a->width) : 0;
-		else
-			for (unsigned k = 0; k < a->dwords; k++)
-				w->v[a->reg + k][l] = ok ? get_le32(p + 4 * k) : 0;
+	switch (lanes_classify(at, lanes, a->mask, 4 * a->dwords)) {
+	case LANES_PACKED:
+		lanes_unpack(rows, (unsigned)__builtin_ctzll(a->mask),
+		        (unsigned)__builtin_popcountll(a->mask), first, a->dwords);
+		return true;
+	case LANES_UNIFORM:
+		for (unsigned k = 0; k < a->dwords; k++)
+			lanes_broadcast(rows[k], lanes, get_le32(first + 4 * k));
+		return true;
+	case LANES_SCATTERED: break;
 	}
+	if (a->mask != ~UINT64_C(0))
+		return false;
+	load_all(rows, w->group->lds, at, a->dwords);
+	return true;
 }
 
+GCN3_WIDE
 enum gcn3_status gcn3_lds_load(
         struct gcn3_wave *w, const struct gcn3_access *a, uint32_t limit, unsigned align)
 {
-	uint32_t space[GCN3_LANES], bits, top;
+	uint32_t space[GCN3_LANES], at[GCN3_LANES], bits, top;
+	unsigned bytes = gcn3_access_bytes(a);
 	const uint32_t *lanes;
 
 	if (!a->mask)
 		return GCN3_OK;
 	lanes = gcn3_lane_masks(w, a->mask, space);
-	top = survey(a->rel, lanes, &bits);
-	if ((bits | a->base) & (align - 1))
-		return misaligned(w, a->base + top);
-	if (range_ok(a->base + top, gcn3_access_bytes(a), limit))
-		load_in_range(w, a, lanes);
-	else
-		load_checked(w, a, limit);
+	top = survey(a, lanes, at, &bits);
+	if (bits & (align - 1))
+		return misaligned(w, top);
+	if (a->width == GCN3_DWORDS && range_ok(top, bytes, limit) && load_at_once(w, a, at, lanes))
+		return GCN3_OK;
+	for (uint64_t left = a->mask; left; left &= left - 1) {
+		static const uint8_t zeros[16];
+		unsigned l = (unsigned)__builtin_ctzll(left);
+
+		load_lane(w, a, range_ok(at[l], bytes, limit) ? w->group->lds + at[l] : zeros, l);
+	}
 	return GCN3_OK;
 }
 
-static void store_lane(
+static inline void store_lane(
         uint8_t *p, const struct gcn3_wave *w, const struct gcn3_access *a, unsigned l)
 {
 	if (a->width == GCN3_DWORDS)
@@ -133,40 +123,48 @@ static void store_lane(
 		memcpy(p, &w->v[a->reg][l], gcn3_access_bytes(a));
 }
 
-GCN3_WIDE
-static bool store_at_once(struct gcn3_wave *w, const struct gcn3_access *a, const uint32_t *lanes)
+/* As load_at_once(). Lanes that store to one address do so in ascending order. */
+static inline bool store_at_once(
+        struct gcn3_wave *w, const struct gcn3_access *a, const uint32_t *at, const uint32_t *lanes)
 {
+	uint8_t *lds = w->group->lds;
 	unsigned first = (unsigned)__builtin_ctzll(a->mask);
 
-	if (a->width != GCN3_DWORDS ||
-	        lanes_classify(a->rel, lanes, a->mask, 4 * a->dwords) != LANES_PACKED)
+	if (lanes_classify(at, lanes, a->mask, 4 * a->dwords) == LANES_PACKED) {
+		lanes_pack(lds + at[first], w->v + a->reg, first,
+		        (unsigned)__builtin_popcountll(a->mask), a->dwords);
+		return true;
+	}
+	if (a->mask != ~UINT64_C(0))
 		return false;
-	lanes_pack(w->group->lds + a->base + a->rel[first], w->v + a->reg, first,
-	        (unsigned)__builtin_popcountll(a->mask), a->dwords);
+	for (unsigned l = 0; l < GCN3_LANES; l++)
+		for (unsigned k = 0; k < a->dwords; k++)
+			memcpy(lds + at[l] + 4 * k, &w->v[a->reg + k][l], 4);
 	return true;
 }
 
+GCN3_WIDE
 enum gcn3_status gcn3_lds_store(
         struct gcn3_wave *w, const struct gcn3_access *a, uint32_t limit, unsigned align)
 {
-	uint32_t space[GCN3_LANES], bits, top;
+	uint32_t space[GCN3_LANES], at[GCN3_LANES], bits, top;
 	unsigned bytes = gcn3_access_bytes(a);
 	const uint32_t *lanes;
 
 	if (!a->mask)
 		return GCN3_OK;
 	lanes = gcn3_lane_masks(w, a->mask, space);
-	top = survey(a->rel, lanes, &bits);
-	if ((bits | a->base) & (align - 1))
-		return misaligned(w, a->base + top);
-	if (range_ok(a->base + top, bytes, limit) && store_at_once(w, a, lanes))
+	top = survey(a, lanes, at, &bits);
+	if (bits & (align - 1))
+		return misaligned(w, top);
+	if (a->width == GCN3_DWORDS && range_ok(top, bytes, limit) &&
+	        store_at_once(w, a, at, lanes))
 		return GCN3_OK;
 	for (uint64_t left = a->mask; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
-		uint32_t at = lane_address(a, l);
 
-		if (range_ok(at, bytes, limit))
-			store_lane(w->group->lds + at, w, a, l);
+		if (range_ok(at[l], bytes, limit))
+			store_lane(w->group->lds + at[l], w, a, l);
 	}
 	return GCN3_OK;
 }
