@@ -11,17 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trainer/fnv.h"
+
 #define MAX_FILE        (1ull << 30)
 #define HELD_OUT_ONE_IN 20
-#define FNV_OFFSET      14695981039346656037ull /* FNV-1a, 64 bit */
-#define FNV_PRIME       1099511628211ull        /* same */
-
-static uint64_t fnv(uint64_t h, const uint8_t *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * FNV_PRIME;
-	return h;
-}
 
 /* Bytes of one well-formed UTF-8 sequence at @p; 0 when it is malformed (RFC 3629, section 4). */
 static size_t utf8_sequence(const uint8_t *p, size_t n)
@@ -209,12 +202,12 @@ uint8_t *corpus_text(const struct corpus *c, size_t *len)
 
 uint64_t corpus_digest(const struct corpus *c)
 {
-	uint64_t h = FNV_OFFSET;
+	uint64_t h = FNV1A_START;
 
 	for (size_t i = 0; i < c->ndocs; i++) {
 		uint64_t len = c->docs[i].len;
-		h = fnv(h, (const uint8_t *)&len, sizeof(len));
-		h = fnv(h, c->docs[i].text, c->docs[i].len);
+		h = fnv1a(h, &len, sizeof(len));
+		h = fnv1a(h, c->docs[i].text, c->docs[i].len);
 	}
 	return h;
 }
@@ -304,6 +297,11 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+uint64_t data_random(uint64_t seed, uint64_t index)
+{
+	return mix(mix(seed) ^ index);
+}
+
 static void copy_row(const struct stream *s, uint64_t start, unsigned n, uint16_t *out)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -314,7 +312,7 @@ void stream_batch(
         const struct stream *s, uint64_t seed, uint64_t step, unsigned B, unsigned T, uint16_t *out)
 {
 	for (unsigned b = 0; b < B; b++)
-		copy_row(s, mix(mix(seed) ^ (step * B + b)) % s->count, T + 1,
+		copy_row(s, data_random(seed, step * B + b) % s->count, T + 1,
 		        out + (size_t)b * (T + 1));
 }
 

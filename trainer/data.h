@@ -51,4 +51,7 @@ void stream_window(const struct stream *s, uint64_t index, unsigned T, uint16_t 
 /* stream_windows - how many such windows cover the stream once, at least 1. */
 uint64_t stream_windows(const struct stream *s, unsigned T);
 
+/* data_random - 64 uniform bits that depend on (seed, index) only. */
+uint64_t data_random(uint64_t seed, uint64_t index);
+
 #endif
