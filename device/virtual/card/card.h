@@ -18,8 +18,8 @@ struct vcard_options {
 	                          G1) */
 	bool dequeue_needs_boundary; /* a queue inside WAIT_REG_MEM does not honour a dequeue
 	                                (resident-plans.md 10) */
-	/* @log: card events worth a line, guest errors included. May be called from any of the
-	 * card's threads. */
+	/* @log: card events worth a line, guest errors included. Called from any of the card's
+	 * threads and with its lock held: must not call the card. */
 	void (*log)(void *ctx, bool guest_error, const char *line);
 	void *log_ctx;
 };

@@ -50,8 +50,11 @@ int cp_read_register(struct cp_queue *q, uint32_t dw, uint32_t *value)
 		*value = *slot;
 		return 0;
 	}
-	if (dw >= CARD_MMIO_DWORDS || check_privilege(q, dw))
+	if (dw >= CARD_MMIO_DWORDS)
 		return cp_bad(q, "read of register 0x%x", dw);
+	r = check_privilege(q, dw);
+	if (r)
+		return r;
 	pthread_mutex_lock(&q->card->lock);
 	r = mmio_cp_read(q->card, dw * 4, value);
 	pthread_mutex_unlock(&q->card->lock);
@@ -67,8 +70,11 @@ int cp_write_register(struct cp_queue *q, uint32_t dw, uint32_t value)
 		*slot = value;
 		return 0;
 	}
-	if (dw >= CARD_MMIO_DWORDS || check_privilege(q, dw))
+	if (dw >= CARD_MMIO_DWORDS)
 		return cp_bad(q, "write to register 0x%x", dw);
+	r = check_privilege(q, dw);
+	if (r)
+		return r;
 	pthread_mutex_lock(&q->card->lock);
 	r = mmio_cp_write(q->card, dw * 4, value);
 	pthread_mutex_unlock(&q->card->lock);
