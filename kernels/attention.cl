@@ -2,7 +2,6 @@
  * sizes; attention_head.h is the code. */
 #include "gpu.h"
 
-#define OPAQUE(x) __asm__ volatile("" : "+s"(x))
 #define KEEP(x)                                                                                    \
 	__asm__ volatile(                                                                          \
 	        "" ::"v"(x)) /* orders the products around it against later uniform loads */

@@ -22,7 +22,7 @@ kernel void embed_forward(global const struct rx_step *step, global const float 
 	const rsrc_t rx = resource((global char *)x + (uint)(row * bytes), bytes);
 	for (uint at = lane * 4; at < bytes; at += 256) {
 		float value = load1(rt, at, 0) + load1(rp, at, 0);
-		store1(id < v ? value : NOT_A_NUMBER, rx, at, 0);
+		store1(or_nan(id < v, value), rx, at, 0);
 	}
 }
 
@@ -54,10 +54,15 @@ kernel void embed_backward_wte(global const struct rx_step *step, global const f
 	const rsrc_t out = resource((global char *)dwte + (uint)(id * c * 4), c * 4);
 	const uint at = column < c ? column * 4 : FAR_AWAY;
 	float sum = load1(out, at, 0);
-	for (uint base = 0; base < rows; base += 64) {
-		uint row = base + lane;
-		ulong same = __builtin_amdgcn_ballot_w64(
-		        row < rows && load_u16(ids, id_offset(row, t)) == id);
+	uint sequence =
+	        0; /* of the rows base..base+63, which is what id_offset() would divide for */
+	for (uint base = 0, end = t; base < rows; base += 64) {
+		if (base == end) {
+			sequence++;
+			end += t;
+		}
+		const uint other = load_u16(ids, (base + lane + sequence) * 2);
+		ulong same = __builtin_amdgcn_ballot_w64(other == id);
 		while (same) {
 			uint found = base + (uint)__builtin_ctzl(same);
 			if (found < first)
@@ -77,5 +82,5 @@ kernel void take_row(global const struct rx_step *step, global const float *x, g
 	const float position = as_constant(float, as_constant(struct rx_step, step)->scalars)[0];
 	const uint row = position >= 0 && position < (float)rows ? (uint)position : rows;
 	if (column < c)
-		y[column] = row < rows ? x[row * c + column] : NOT_A_NUMBER;
+		y[column] = or_nan(row < rows, x[(row < rows ? row : 0) * c + column]);
 }

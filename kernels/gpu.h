@@ -16,22 +16,33 @@
  * = 64 */
 #define WAVES(n) __attribute__((amdgpu_waves_per_eu(n, n)))
 
-#define lane_id()    ((uint)__builtin_amdgcn_workitem_id_x())
-#define group_x()    ((uint)__builtin_amdgcn_workgroup_id_x())
-#define group_y()    ((uint)__builtin_amdgcn_workgroup_id_y())
-#define group_z()    ((uint)__builtin_amdgcn_workgroup_id_z())
-#define uniform(x)   ((uint)__builtin_amdgcn_readfirstlane((int)(x)))
-#define exp2_hw(x)   __builtin_amdgcn_exp2f(x)
-#define log2_hw(x)   __builtin_amdgcn_logf(x) /* v_log_f32 is base 2 */
-#define rcp_hw(x)    __builtin_amdgcn_rcpf(x)
-#define sqrt_hw(x)   __builtin_amdgcn_sqrtf(x)
-#define rsq_hw(x)    __builtin_amdgcn_rsqf(x)
-#define max_f(a, b)  ((a) > (b) ? (a) : (b))
-#define LOG2E        1.4426950408889634f
-#define LN2          0.6931471805599453f
-#define NOT_A_NUMBER as_float(0x7fc00000u)
+#define lane_id()   ((uint)__builtin_amdgcn_workitem_id_x())
+#define group_x()   ((uint)__builtin_amdgcn_workgroup_id_x())
+#define group_y()   ((uint)__builtin_amdgcn_workgroup_id_y())
+#define group_z()   ((uint)__builtin_amdgcn_workgroup_id_z())
+#define uniform(x)  ((uint)__builtin_amdgcn_readfirstlane((int)(x)))
+#define exp2_hw(x)  __builtin_amdgcn_exp2f(x)
+#define log2_hw(x)  __builtin_amdgcn_logf(x) /* v_log_f32 is base 2 */
+#define rcp_hw(x)   __builtin_amdgcn_rcpf(x)
+#define sqrt_hw(x)  __builtin_amdgcn_sqrtf(x)
+#define rsq_hw(x)   __builtin_amdgcn_rsqf(x)
+#define max_f(a, b) ((a) > (b) ? (a) : (b))
+#define LOG2E       1.4426950408889634f
+#define LN2         0.6931471805599453f
 #define FAR_AWAY                                                                                   \
 	0x7ffffff0u /* a byte offset no resource covers: loads give 0, stores are dropped */
+
+/* A uniform value the compiler can no longer reason about. */
+#define OPAQUE(x) __asm__ volatile("" : "+s"(x))
+
+/* @x, or NaN, which is made of bits the compiler cannot see: it may drop a float it knows to be NaN
+ * (-fno-honor-nans). */
+inline float or_nan(bool ok, float x)
+{
+	uint bits = 0x7fc00000u;
+	OPAQUE(bits);
+	return as_float(ok ? as_uint(x) : bits);
+}
 
 typedef __amdgpu_buffer_rsrc_t rsrc_t;
 

@@ -255,6 +255,7 @@ kernel void MATMUL(global const float *a, global const float *b, global float *c
 		if (!more)
 			break;
 		base = BUFFER - base;
+		OPAQUE(base); /* else folded into the stores' addresses as a negative base */
 		STORE_TILE(base);
 		group_barrier();
 	}

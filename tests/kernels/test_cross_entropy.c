@@ -119,6 +119,24 @@ static void target_outside_the_vocabulary_gives_a_nan_loss(void **state)
 	bench_free(b);
 }
 
+static void a_logit_that_is_not_a_number_gives_a_nan_loss(void **state)
+{
+	const uint16_t ids[65] = {0};
+	struct bench *b = bench_new("cross_entropy");
+	struct array *step = bench_step(b, NULL, 0, ids, 65, NULL);
+	struct array *logits = bench_random(b, "logits", 64 * 300, 1);
+	struct array *loss = bench_output(b, "loss", 64);
+
+	(void)state;
+	logits->f[7 * 300 + 123] = NAN;
+	bench_upload(b, logits, true);
+	RUN(b, "cross_entropy_loss", 64, 1, 1, A(step), A(logits), A(loss), U(64), U(64), U(300));
+	bench_read(b, loss);
+	for (unsigned r = 0; r < 64; r++)
+		assert_int_equal(isnan(loss->f[r]) != 0, r == 7);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
