@@ -18,7 +18,7 @@ static enum gcn3_status misaligned(struct gcn3_wave *w, uint32_t address)
 /* Each lane's address, in @at. The sum wraps at 32 bits: clang folds offsets into bases that are
  * negative (LLVM hasUsableDSOffset, true from GFX7 on).
  * Return: the highest among the active lanes, and all address bits that occur. */
-static inline uint32_t survey(
+static GCN3_INLINE uint32_t survey(
         const struct gcn3_access *a, const uint32_t *lanes, uint32_t *at, uint32_t *bits)
 {
 	uint32_t top = 0, any = 0, base = (uint32_t)a->base;
@@ -35,7 +35,7 @@ static inline uint32_t survey(
 	return top;
 }
 
-static inline void load_lane(
+static GCN3_INLINE void load_lane(
         struct gcn3_wave *w, const struct gcn3_access *a, const uint8_t *p, unsigned l)
 {
 	switch (a->width) {
@@ -50,7 +50,7 @@ static inline void load_lane(
 }
 
 /* All lanes, whatever their addresses. */
-static inline void load_all(
+static GCN3_INLINE void load_all(
         uint32_t (*rows)[GCN3_LANES], const uint8_t *lds, const uint32_t *at, unsigned dwords)
 {
 	if (dwords == 4)
@@ -65,7 +65,7 @@ static inline void load_all(
 }
 
 /* Dwords, all active lanes in range. Return: false when their pattern is none of the fast ones. */
-static inline bool load_at_once(
+static GCN3_INLINE bool load_at_once(
         struct gcn3_wave *w, const struct gcn3_access *a, const uint32_t *at, const uint32_t *lanes)
 {
 	uint32_t(*rows)[GCN3_LANES] = w->v + a->reg;
@@ -113,7 +113,7 @@ enum gcn3_status gcn3_lds_load(
 	return GCN3_OK;
 }
 
-static inline void store_lane(
+static GCN3_INLINE void store_lane(
         uint8_t *p, const struct gcn3_wave *w, const struct gcn3_access *a, unsigned l)
 {
 	if (a->width == GCN3_DWORDS)
@@ -124,7 +124,7 @@ static inline void store_lane(
 }
 
 /* As load_at_once(). Lanes that store to one address do so in ascending order. */
-static inline bool store_at_once(
+static GCN3_INLINE bool store_at_once(
         struct gcn3_wave *w, const struct gcn3_access *a, const uint32_t *at, const uint32_t *lanes)
 {
 	uint8_t *lds = w->group->lds;

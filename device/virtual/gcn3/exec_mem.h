@@ -18,6 +18,9 @@
 #define GCN3_WIDE
 #endif
 
+/* For what such a function is made of: a copy that is not inlined would be the baseline's. */
+#define GCN3_INLINE inline __attribute__((always_inline))
+
 /* X(name), as in opcodes and in enum vmem_atomic */
 #define GCN3_ATOMICS(X)                                                                            \
 	X(SWAP)                                                                                    \

@@ -10,11 +10,9 @@
 #define MAX_CODE_PAGES                                                                             \
 	256u /* decoded pages kept a worker; code that jumps about more is only slow */
 
-typedef enum gcn3_status (*executor)(struct gcn3_wave *w, const struct gcn3_insn *i);
-
 struct code_slot {
-	executor run;   /* NULL: not decoded yet */
-	uint32_t class; /* enum gcn3_class */
+	gcn3_executor run; /* NULL: not decoded yet */
+	uint32_t class;    /* enum gcn3_class */
 	struct gcn3_insn insn;
 };
 
@@ -47,7 +45,7 @@ static enum gcn3_status undecodable(struct gcn3_wave *w, const struct gcn3_insn 
 	return GCN3_BAD_OPCODE;
 }
 
-static executor executor_of(const struct gcn3_insn *i, uint32_t *class)
+static gcn3_executor executor_of(const struct gcn3_insn *i, uint32_t *class)
 {
 	switch ((enum gcn3_format)i->format) {
 	case GCN3_SOPP: *class = GCN3_CLASS_BRANCH; return gcn3_exec_salu;
@@ -97,8 +95,10 @@ static void decode_slot(
 		return;
 	}
 	slot->run = executor_of(&slot->insn, &slot->class);
-	if (slot->run == gcn3_exec_valu)
+	if (slot->run == gcn3_exec_valu) {
 		slot->insn.vgprs = gcn3_valu_registers(&slot->insn);
+		slot->run = gcn3_shortcut(&slot->insn);
+	}
 }
 
 /* The instruction cache was invalidated: forget what was decoded from words that changed since. */

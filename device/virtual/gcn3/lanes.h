@@ -16,7 +16,7 @@ enum lanes_shape {
 	LANES_UNIFORM, /* all the same */
 };
 
-static inline bool lanes_differ_from(
+static GCN3_INLINE bool lanes_differ_from(
         const uint32_t *rel, const uint32_t *lanes, uint32_t first, uint32_t step)
 {
 	uint32_t differ = 0;
@@ -27,7 +27,7 @@ static inline bool lanes_differ_from(
 }
 
 /* Shape for accesses of @bytes bytes; @mask is not 0 and @lanes are its masks. */
-static inline enum lanes_shape lanes_classify(
+static GCN3_INLINE enum lanes_shape lanes_classify(
         const uint32_t *rel, const uint32_t *lanes, uint64_t mask, uint32_t bytes)
 {
 	unsigned first = (unsigned)__builtin_ctzll(mask);
@@ -45,7 +45,7 @@ static inline enum lanes_shape lanes_classify(
 	                                                                        : LANES_PACKED;
 }
 
-static inline lanes_x4 lanes_get4(const void *p)
+static GCN3_INLINE lanes_x4 lanes_get4(const void *p)
 {
 	lanes_x4 v;
 
@@ -54,7 +54,7 @@ static inline lanes_x4 lanes_get4(const void *p)
 }
 
 /* Four lanes of four dwords each (@from[i]: lane i) to lanes @lane .. @lane + 3 of four rows. */
-static inline void lanes_transpose4(
+static GCN3_INLINE void lanes_transpose4(
         uint32_t (*rows)[GCN3_LANES], unsigned lane, lanes_x4 a, lanes_x4 b, lanes_x4 c, lanes_x4 d)
 {
 	lanes_x4 ab_lo = __builtin_shufflevector(a, b, 0, 4, 1, 5);
@@ -73,7 +73,7 @@ static inline void lanes_transpose4(
 }
 
 /* @n lanes of @dwords dwords, packed at @from, to rows beginning with @rows, first lane @lane. */
-static inline void lanes_unpack(uint32_t (*rows)[GCN3_LANES], unsigned lane, unsigned n,
+static GCN3_INLINE void lanes_unpack(uint32_t (*rows)[GCN3_LANES], unsigned lane, unsigned n,
         const uint8_t *from, unsigned dwords)
 {
 	unsigned i = 0;
@@ -93,7 +93,7 @@ static inline void lanes_unpack(uint32_t (*rows)[GCN3_LANES], unsigned lane, uns
 }
 
 /* The reverse, into private memory. */
-static inline void lanes_pack(
+static GCN3_INLINE void lanes_pack(
         uint8_t *to, uint32_t (*rows)[GCN3_LANES], unsigned lane, unsigned n, unsigned dwords)
 {
 	uint32_t words[4 * GCN3_LANES];
@@ -104,7 +104,7 @@ static inline void lanes_pack(
 	memcpy(to, words, 4 * (size_t)n * dwords);
 }
 
-static inline uint32_t lanes_extend(uint32_t v, enum gcn3_width width)
+static GCN3_INLINE uint32_t lanes_extend(uint32_t v, enum gcn3_width width)
 {
 	switch (width) {
 	case GCN3_U8: return (uint8_t)v;
@@ -117,7 +117,7 @@ static inline uint32_t lanes_extend(uint32_t v, enum gcn3_width width)
 }
 
 /* One value for all active lanes of a row. */
-static inline void lanes_broadcast(uint32_t *row, const uint32_t *lanes, uint32_t value)
+static GCN3_INLINE void lanes_broadcast(uint32_t *row, const uint32_t *lanes, uint32_t value)
 {
 	for (unsigned l = 0; l < GCN3_LANES; l++)
 		row[l] = (row[l] & ~lanes[l]) | (value & lanes[l]);
