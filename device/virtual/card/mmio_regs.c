@@ -19,7 +19,8 @@ static const struct range more_storage[] = {
         {REG_VM_CONTEXT0_PAGE_TABLE_BASE_ADDR,
                 REG_VM_CONTEXT0_PAGE_TABLE_BASE_ADDR + 7 * 4}, /* 3.2 */
         {REG_VM_CONTEXT8_PAGE_TABLE_BASE_ADDR, REG_VM_CONTEXT8_PAGE_TABLE_BASE_ADDR + 7 * 4},
-        {REG_SCRATCH_REG0, REG_SCRATCH_REG0 + 7 * 4}, /* 6.10 */
+        {REG_CP_ME1_PIPE0_INT_STATUS, REG_CP_ME1_PIPE0_INT_STATUS + 3 * 4}, /* 11.3 */
+        {REG_SCRATCH_REG0, REG_SCRATCH_REG0 + 7 * 4},                       /* 6.10 */
 };
 
 /* Indirect windows into, and ports of, blocks that are absent at this level: they answer nothing.
