@@ -142,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(loss_and_gradient_equal_double_reference),
 	        cmocka_unit_test(large_logits_do_not_overflow),
+	        cmocka_unit_test(a_logit_that_is_not_a_number_gives_a_nan_loss),
 	        cmocka_unit_test(target_outside_the_vocabulary_gives_a_nan_loss),
 	};
 
