@@ -202,7 +202,6 @@ void hdp_flush(struct hdp *h);
 void hdp_invalidate(struct hdp *h);
 
 /* hqd.c: queue registers and doorbells, with the lock held. */
-struct cp_queue *hqd_selected(struct vcard *c);
 uint32_t hqd_read(struct vcard *c, uint32_t off);
 void hqd_write(struct vcard *c, uint32_t off, uint32_t value);
 void hqd_doorbell(struct vcard *c, uint64_t off, uint32_t value);

@@ -15,7 +15,7 @@
 #define MIN_QUEUE_SIZE  5u
 #define MAX_EOP_SIZE    0xAu /* resident-plans.md 6 */
 
-struct cp_queue *hqd_selected(struct vcard *c)
+static struct cp_queue *hqd_selected(struct vcard *c)
 {
 	uint32_t v = c->reg[REG_SRBM_GFX_CNTL /
 	                    4]; /* PIPEID[1:0], MEID[3:2], QUEUEID[10:8]: polaris.md 6.1 */

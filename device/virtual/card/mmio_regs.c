@@ -7,8 +7,6 @@
 #include "device/bytes.h"
 #include "device/virtual/card/card_priv.h"
 
-#define ALL(X) RX_REGISTERS(X)
-
 struct range {
 	uint32_t first, last; /* inclusive, bytes */
 };
@@ -120,7 +118,7 @@ void mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
 {
 	static const uint32_t named[] = {
 #define X(name, offset) offset,
-	        ALL(X)
+	        RX_REGISTERS(X)
 #undef X
 	};
 
