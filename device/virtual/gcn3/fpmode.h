@@ -16,13 +16,12 @@
 enum gcn3_fp_class {
 	GCN3_FP_NONE,    /* no host floating point, or none that depends on modes */
 	GCN3_FP_SINGLE,  /* single precision under MODE */
-	GCN3_FP_NEAREST, /* single precision denormals of MODE, nearest even: rounding to integers
+	GCN3_FP_NEAREST, /* single-precision denormals of MODE, nearest even: rounding to integers
 	                  */
-	GCN3_FP_FLUSH, /* single rounding of MODE, denormals always flushed: v_mad_f32, v_mac_f32 */
-	GCN3_FP_APPROX, /* nearest even, denormals always flushed: v_rcp_f32, v_exp_f32, ... */
-	GCN3_FP_EXACT,  /* nearest even, denormals kept: the operation rounds and flushes by itself
-	                 */
-	GCN3_FP_DOUBLE, /* double precision under MODE */
+	GCN3_FP_FLUSH,   /* rounding of MODE, denormals always flushed: v_mad_f32, v_mac_f32 */
+	GCN3_FP_APPROX,  /* nearest even, denormals always flushed: v_rcp_f32, v_exp_f32, ... */
+	GCN3_FP_EXACT,   /* nearest even, denormals kept: the operation itself rounds and flushes */
+	GCN3_FP_DOUBLE,  /* double precision under MODE */
 };
 
 /* gcn3_fp_control - MXCSR value for @class under @mode; all exceptions masked, flags clear. */

@@ -1,9 +1,9 @@
 /* valu_div.h - v_div_scale, v_div_fmas and v_div_fixup, exact, and the f64 helpers they share.
  * Private to gcn3/. Source: GCN3 ISA manual (V_DIV_SCALE_F32, V_DIV_FMAS_F32, V_DIV_FIXUP_F32). The
- * manual leaves two points open, settled by what makes the compiler's sequence give the correctly
- * rounded quotient: scaling of a denominator whose reciprocal is denormal is downwards, and fmas
- * scales up or down by the size of the quotient estimate. Sources: x the value to scale or the
- * quotient, y the denominator, z the numerator.
+ * manual leaves three points open, settled by what makes the compiler's sequence give the correctly
+ * rounded quotient: a denominator whose reciprocal is denormal is scaled down; fmas scales up or
+ * down by the size of the quotient estimate; a NaN estimate of ordinary operands means overflow.
+ * Sources: x the value to scale or the quotient, y the denominator, z the numerator.
  */
 #ifndef GCN3_VALU_DIV_H
 #define GCN3_VALU_DIV_H
@@ -148,7 +148,7 @@ static inline float div_fmas_f32(float x, float y, float z, bool scale)
 
 	if (!scale)
 		return fmaf(x, y, z);
-	if (error != 0.0 && sum == sum && !(bits & 1))
+	if ((error > 0.0 || error < 0.0) && !(bits & 1)) /* not for infinities and NaNs */
 		bits += (error > 0.0) == (sum > 0.0) ? 1 : (uint64_t)-1;
 	return (float)(as_double(bits) * (exponent_f32(z) > 127 ? 0x1p64 : 0x1p-64));
 }
@@ -202,6 +202,8 @@ static inline float div_fixup_f32(float x, float y, float z)
 		return as_float(sign | F32_EXPONENT);
 	if (y_inf || z == 0.0f || exponent_f32(z) - exponent_f32(y) < -150)
 		return as_float(sign);
+	if (nan_bits(float_bits(x))) /* the estimate overflowed */
+		return as_float(sign | F32_EXPONENT);
 	return as_float(sign | (float_bits(x) & 0x7fffffff));
 }
 
@@ -221,6 +223,8 @@ static inline double div_fixup_f64(double x, double y, double z)
 		return as_double(sign | F64_EXPONENT);
 	if (y_inf || z == 0.0 || exponent_f64(z) - exponent_f64(y) < -1075)
 		return as_double(sign);
+	if (nan_f64(x)) /* the estimate overflowed */
+		return as_double(sign | F64_EXPONENT);
 	return as_double(sign | double_bits(x) << 1 >> 1);
 }
 

@@ -86,7 +86,7 @@ static inline uint32_t half_fma(double x, double y, double z, uint32_t mode)
 	const double error = (product - (sum - back)) + (z - back);
 	uint64_t bits = double_bits(sum);
 
-	if (error != 0.0 && sum == sum && !(bits & 1))
+	if ((error > 0.0 || error < 0.0) && !(bits & 1)) /* not for infinities and NaNs */
 		bits += (error > 0.0) == (sum > 0.0) ? 1 : (uint64_t)-1;
 	return half_round(as_double(bits), mode);
 }
