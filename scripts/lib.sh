@@ -76,11 +76,11 @@ build() {
 		shift
 	done
 	[ "${1-}" = -- ] && shift
-	cmake -S "$root" -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "$@" >"$dir.log" 2>&1 || {
-		cat "$dir.log" >&2
+	mkdir -p "$dir"
+	cmake -S "$root" -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "$@" >"$dir/configure.log" 2>&1 || {
+		cat "$dir/configure.log" >&2
 		return 1
 	}
-	rm -f "$dir.log"
 	cmake --build "$dir" ${targets[0]:+--target "${targets[@]}"} -- --quiet
 }
 
