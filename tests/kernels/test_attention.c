@@ -25,6 +25,7 @@ static const struct shape shapes[] = {
         {32, 3, 192, 1},
         {64, 1, 64, 1},
         {64, 2, 128, 2},
+        {32, 1, 1152, 1},
 };
 
 struct problem {

@@ -190,7 +190,7 @@ static void forward(struct model *m)
 	MATMUL("matmul_nt_64x64", ROWS, V, LN(2 * L), PARAM(m->o.wte), A(m->logits),
 	        NT(ROWS, V, C));
 	RUN(b, "cross_entropy_train", ROWS, 1, 1, A(m->step), A(m->logits), A(m->loss), U(ROWS),
-	        U(T), U(V), F(1.0 / ROWS));
+	        U(T), U(V), F(1.0 / (double)ROWS));
 	RUN(b, "loss_mean", 1, 1, 1, A(m->loss), A(m->mean), U(ROWS));
 }
 
