@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "device/bytes.h"
 #include "device/clock.h"
 #include "tests/kernels/helper_run.h"
 
