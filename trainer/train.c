@@ -407,7 +407,7 @@ static int stretch(struct session *s)
 static int run(struct session *s)
 {
 	uint64_t steps = s->config.schedule.steps, saved = s->from[0] ? s->step : UINT64_MAX;
-	int err = evaluate(s);
+	int err = s->from[0] ? 0 : evaluate(s);
 
 	while (!err && s->step < steps && !stop_wanted()) {
 		err = stretch(s);

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The daemon is killed while the trainer runs: it says so, ends with status 3, and the run goes on bit by bit on a new mount.
+set -eu
+own_mount=1
+# shellcheck source=tests/mount/trainer_lib.sh
+. "$(dirname "$0")/trainer_lib.sh"
+gpu=$tmp/gpu
+mkdir "$gpu"
+daemon=
+cleanup() {
+	[ -z "$daemon" ] || kill "$daemon" 2>/dev/null || true
+	fusermount3 -quz "$gpu" 2>/dev/null || true
+	rm -rf --one-file-system "$tmp"
+}
+trap cleanup EXIT
+start() {
+	"$build/rx580fs" --card virtual -f "$gpu" 2>"$tmp/daemon.txt" &
+	daemon=$!
+	for _ in $(seq 200); do
+		[ -e "$gpu/status" ] && return
+		sleep 0.05
+	done
+	fail "no mount: $(cat "$tmp/daemon.txt")"
+}
+run() { "$trainer" --gpu "$gpu" --steps 16 --save-every 4 --eval-every 100 --out "$@" >"$tmp/run.txt" 2>&1; }
+
+start
+run "$tmp/whole" || fail "$(cat "$tmp/run.txt")"
+run "$tmp/cut" &
+pid=$!
+until [ -e "$tmp/cut/step-00000004" ]; do
+	kill -0 $pid 2>/dev/null || break
+	sleep 0.02
+done
+kill -KILL $daemon
+code=0
+wait $pid || code=$?
+expect "exit status when the daemon dies" 3 $code
+expect_text "its words" "daemon of this mount is gone|card or its bridge is gone" "$tmp/run.txt"
+expect "exit status on the dead mount" 3 "$(status "$trainer" --gpu "$gpu" --out "$tmp/x")"
+expect_text "words on the dead mount" "daemon is gone" "$tmp/out"
+start # cleans the stale mount up
+run "$tmp/cut" --resume || fail "$(cat "$tmp/run.txt")"
+expect "resumed on a new mount" "$(weights "$tmp/whole/step-00000016")" "$(weights "$tmp/cut/step-00000016")"

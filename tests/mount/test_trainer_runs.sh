@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# One seed, one result: two runs, a run on one core, a run killed with kill -9 and resumed, a run interrupted and resumed
+# all end in the same bits. The checkpoint opens in a reader that knows only the format.
+set -eu
+# shellcheck source=tests/mount/trainer_lib.sh
+. "$(dirname "$0")/trainer_lib.sh"
+steps=24
+run() { # OUT OPTION...
+	local out=$1
+	shift
+	"$trainer" --gpu "$RX580" --steps $steps --save-every 6 --eval-every 100 --seed 3 --out "$tmp/$out" "$@" >"$tmp/$out.txt" 2>&1
+}
+# wait_for FILE PID: until it exists or the process is gone
+wait_for() {
+	while [ ! -e "$1" ] && kill -0 "$2" 2>/dev/null; do sleep 0.02; done
+}
+last=step-$(printf %08d $steps)
+
+run first || fail "first run: $(cat "$tmp/first.txt")"
+whole=$(weights "$tmp/first/$last")
+expect "the mount is tidy afterwards" "" "$(ls "$RX580/plans" "$RX580/buffers" | grep trainer || true)"
+run again
+expect "a second run with one seed" "$whole" "$(weights "$tmp/again/$last")"
+cmp <(sed 's/,"seconds":[^}]*//' "$tmp/first/log.jsonl" | grep loss) <(sed 's/,"seconds":[^}]*//' "$tmp/again/log.jsonl" | grep loss) ||
+	fail "the losses of two runs differ"
+run other --seed 4
+[ "$whole" != "$(weights "$tmp/other/$last")" ] || fail "another seed gave the same weights"
+
+run killed &
+pid=$!
+wait_for "$tmp/killed/step-00000006" $pid
+pkill -KILL -P $pid || true # the trainer, not this shell's function
+wait $pid 2>/dev/null && fail "the run was over before it was killed"
+[ ! -e "$tmp/killed/$last" ] || fail "the run was over before it was killed"
+run killed --resume || fail "resume: $(cat "$tmp/killed.txt")"
+expect "killed with kill -9 and resumed" "$whole" "$(weights "$tmp/killed/$last")"
+expect "no half checkpoint is left" "" "$(find "$tmp/killed" -name '.tmp*')"
+
+for signal in INT TERM; do
+	"$trainer" --gpu "$RX580" --steps $steps --save-every 100 --eval-every 100 --seed 3 --out "$tmp/$signal" >"$tmp/$signal.txt" 2>&1 &
+	pid=$!
+	until grep -qs '"loss"' "$tmp/$signal/log.jsonl"; do sleep 0.02; done
+	kill -$signal $pid
+	code=0
+	wait $pid || code=$?
+	expect "exit status after SIG$signal" $((128 + $(kill -l $signal))) $code
+	expect "checkpoints after SIG$signal" 1 "$(find "$tmp/$signal" -name model.safetensors | wc -l)"
+	run $signal --resume
+	expect "stopped by SIG$signal and resumed" "$whole" "$(weights "$tmp/$signal/$last")"
+done
+
+python=$(find_python numpy) || skip "no python3 with numpy for the reader"
+"$python" - "$tmp/first/$last" <<'PY'
+import json, sys
+import numpy as np
+
+def tensors(path):
+    with open(path, "rb") as f:
+        head = json.loads(f.read(int.from_bytes(f.read(8), "little")))
+        data = f.read()
+    meta = head.pop("__metadata__")
+    assert max(t["data_offsets"][1] for t in head.values()) == len(data)
+    return meta, {k: np.frombuffer(data[slice(*t["data_offsets"])], "<f4").reshape(t["shape"]) for k, t in head.items()}
+
+meta, model = tensors(sys.argv[1] + "/model.safetensors")
+_, moments = tensors(sys.argv[1] + "/optimizer.safetensors")
+config = json.load(open(sys.argv[1] + "/config.json"))
+assert meta["step"] == "24", meta
+assert model["wte.weight"].shape == (config["vocab_size"], config["n_embd"])
+assert sum(t.size for t in model.values()) == 136960 and all(np.isfinite(t).all() for t in model.values())
+assert set(moments) == {f"optimizer.{m}.{k}" for m in "mv" for k in model}
+assert all((moments[f"optimizer.v.{k}"] >= 0).all() and moments[f"optimizer.m.{k}"].any() for k in model)
+assert len(json.load(open(sys.argv[1] + "/vocab.json"))) == config["vocab_size"]
+print(f"ok: {len(model)} tensors read by a reader of its own")
+PY
+clean_card
