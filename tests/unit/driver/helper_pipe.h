@@ -50,6 +50,8 @@ struct tap {
 	bool recording, unplugged;
 	/* called for every command block before it goes out; may change it */
 	void (*on_cbw)(void *ctx, uint8_t cbw[31]);
+	/* called for the data of a command on its way out; may change it */
+	void (*on_out)(void *ctx, const uint8_t cbw[31], uint8_t *data, size_t len);
 	/* called for the answer (data or CSW) on its way in; may change it. Return: the length to
 	 * report, or -errno */
 	int (*on_in)(void *ctx, const uint8_t cbw[31], uint8_t *data, int n);
