@@ -50,6 +50,9 @@ static enum gcn3_status load_scattered(struct gcn3_wave *w, const struct gcn3_ac
 	uint32_t(*rows)[GCN3_LANES] = w->v + a->reg;
 	uint8_t space[16];
 
+	/* rows of a matrix: without this, one host cache miss after the other */
+	for (uint64_t left = a->mask; left; left &= left - 1)
+		vmem_prefetch(w->l1, a->base + a->rel[__builtin_ctzll(left)]);
 	for (uint64_t left = a->mask; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
 		uint64_t off = a->base + a->rel[l];

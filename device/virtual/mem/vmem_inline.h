@@ -79,6 +79,21 @@ static inline const uint8_t *vmem_load_fast(struct vmem_client *c, uint64_t off)
 	return vmem_load(c, off);
 }
 
+/* vmem_prefetch - have the host fetch what vmem_load_fast() will give, if the client has the page.
+ */
+static inline void vmem_prefetch(const struct vmem_client *c, uint64_t off)
+{
+	uint64_t page = off >> VMEM_PAGE_SHIFT, word;
+
+	if (page >= c->npages)
+		return;
+	word = __atomic_load_n(&c->pages[page], __ATOMIC_RELAXED);
+	if (word >> VMEM_EPOCH_SHIFT)
+		__builtin_prefetch((const uint8_t *)(uintptr_t)(word << VMEM_PAGE_SHIFT &
+		                                                ((UINT64_C(1) << 48) - 1)) +
+		                   (off & (VMEM_PAGE_SIZE - 1)));
+}
+
 /* vmem_load_l2 - like vmem_load() for accesses that bypass the first level (GLC = 1): what L2 holds
  * now. */
 const uint8_t *vmem_load_l2(struct vmem_client *c, uint64_t off);
