@@ -105,17 +105,32 @@ static int read_records(struct plan *p, uint64_t end)
 	return err;
 }
 
+/* One aligned dword is one TLP; a longer read comes as a TLP a byte, and a counter could change
+ * between two of them (bridge.md 2.10). */
+static int read_word(struct plan *p, uint64_t at, uint32_t *word)
+{
+	uint8_t raw[4];
+	int err = rx_vram_read_raw(p->rx, p->l.base + at, raw, sizeof(raw));
+
+	*word = get_le32(raw);
+	return err;
+}
+
 int plan_collect(struct plan *p)
 {
-	uint8_t mail[8];
+	uint32_t consumed, phase = p->status.phase;
 	/* the card drops HDP's read cache when it publishes `consumed`, but not with every phase */
 	int err = p->paused ? rx_hdp_invalidate(p->rx) : 0;
 
 	if (!err)
-		err = rx_vram_read_raw(p->rx, p->l.base + p->l.mail, mail, sizeof(mail));
+		err = read_word(p, p->l.mail, &consumed);
 	if (err)
 		return err;
-	uint32_t news = get_le32(mail) - (uint32_t)p->consumed;
+	uint32_t news = consumed - (uint32_t)p->consumed;
+	if (p->paused || !news)
+		err = read_word(p, p->l.mail + 4, &phase);
+	if (err)
+		return err;
 	if (news > p->committed - p->consumed)
 		return rx_fail("plan", -EIO,
 		        "%s: the card reports %u steps of %llu committed ones: mail word damaged",
@@ -125,7 +140,7 @@ int plan_collect(struct plan *p)
 		err = read_records(p, p->consumed + news);
 	}
 	pthread_mutex_lock(&p->lock);
-	p->status.phase = get_le32(mail + 4);
+	p->status.phase = phase;
 	pthread_mutex_unlock(&p->lock);
 	plan_publish(p);
 	if (err > 0)
