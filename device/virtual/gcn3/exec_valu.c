@@ -5,26 +5,23 @@
 
 #define IMPOSSIBLE 0xffff
 
-typedef enum gcn3_status (*executor)(struct gcn3_wave *w, const struct gcn3_insn *i);
+struct level {
+	gcn3_executor run;
+	gcn3_executor (*shortcut)(const struct gcn3_insn *i);
+};
 
-static executor level(void)
+static struct level level = {gcn3_exec_valu_base, gcn3_valu_shortcut_base};
+
+__attribute__((constructor)) static void choose_level(void)
 {
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 	        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
 	        __builtin_cpu_supports("avx512vl"))
-		return gcn3_exec_valu_v4;
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-	        __builtin_cpu_supports("bmi2"))
-		return gcn3_exec_valu_v3;
-	return gcn3_exec_valu_base;
-}
-
-static executor run = gcn3_exec_valu_base;
-
-__attribute__((constructor)) static void choose_level(void)
-{
-	run = level();
+		level = (struct level){gcn3_exec_valu_v4, gcn3_valu_shortcut_v4};
+	else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+	         __builtin_cpu_supports("bmi2"))
+		level = (struct level){gcn3_exec_valu_v3, gcn3_valu_shortcut_v3};
 }
 
 /* VGPRs that @code as @as reaches, 0 for a scalar. */
@@ -83,7 +80,7 @@ static enum gcn3_status indexed(struct gcn3_wave *w, const struct gcn3_insn *i)
 		moved.dst = (uint16_t)(i->dst + index);
 	if (gcn3_valu_registers(&moved) > w->nvgprs)
 		return GCN3_BAD_OPCODE;
-	return run(w, &moved);
+	return level.run(w, &moved);
 }
 
 enum gcn3_status gcn3_exec_valu(struct gcn3_wave *w, const struct gcn3_insn *i)
@@ -96,5 +93,15 @@ enum gcn3_status gcn3_exec_valu(struct gcn3_wave *w, const struct gcn3_insn *i)
 		return gcn3_exec_wave_op(w, i);
 	if (w->mode & GCN3_MODE_GPR_IDX)
 		return indexed(w, i);
-	return run(w, i);
+	return level.run(w, i);
+}
+
+gcn3_executor gcn3_valu_shortcut(const struct gcn3_insn *i)
+{
+	const bool modified = i->sdwa || i->dpp || i->omod || i->clamp;
+	gcn3_executor shortcut = NULL;
+
+	if (!modified && i->vgprs && gcn3_valu_registers(i) != IMPOSSIBLE)
+		shortcut = level.shortcut(i);
+	return shortcut ? shortcut : gcn3_exec_valu;
 }

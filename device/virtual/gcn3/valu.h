@@ -6,6 +6,7 @@
 #define GCN3_VALU_H
 
 #include "device/virtual/gcn3/fpmode.h"
+#include "device/virtual/gcn3/interp.h"
 #include "device/virtual/gcn3/operand.h"
 
 enum valu_flags {
@@ -58,6 +59,16 @@ void gcn3_valu_sdwa_result(struct valu *u, const uint32_t *old);
 
 /* gcn3_exec_wave_op - VALU_WAVE operations. */
 enum gcn3_status gcn3_exec_wave_op(struct gcn3_wave *w, const struct gcn3_insn *i);
+
+/* gcn3_valu_shortcut - the function to call for @i instead of gcn3_exec_valu(): one without operand
+ * and modifier checks where the operation has it (it falls back by itself when EXEC or MODE are not
+ * the usual). i->vgprs must be set. */
+gcn3_executor gcn3_valu_shortcut(const struct gcn3_insn *i);
+
+/* At each x86-64 level: shortcut for an instruction without modifiers, NULL when there is none. */
+gcn3_executor gcn3_valu_shortcut_base(const struct gcn3_insn *i);
+gcn3_executor gcn3_valu_shortcut_v3(const struct gcn3_insn *i);
+gcn3_executor gcn3_valu_shortcut_v4(const struct gcn3_insn *i);
 
 /* The executor at each x86-64 level, and EXEC as lanes. */
 enum gcn3_status gcn3_exec_valu_base(struct gcn3_wave *w, const struct gcn3_insn *i);

@@ -254,12 +254,14 @@ static inline uint32_t sat_sub(uint32_t difference, bool borrow, uint32_t clamp)
 
 static inline bool carry_of(uint32_t x, uint32_t y, uint32_t c)
 {
-	return ((uint64_t)x + y + c) >> 32;
+	const uint32_t sum = x + y;
+
+	return (sum < x) | (sum + c < sum);
 }
 
 static inline bool borrow_of(uint32_t x, uint32_t y, uint32_t b)
 {
-	return (uint64_t)y + b > x;
+	return (x < y) | (x - y < b);
 }
 
 static inline uint32_t low_ones(uint32_t width)

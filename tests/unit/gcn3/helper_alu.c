@@ -1,4 +1,5 @@
 /* helper_alu.c - see helper_alu.h. */
+#include "device/virtual/gcn3/valu.h"
 #include "tests/unit/gcn3/helper_alu.h"
 
 void alu_init(struct alu *t)
@@ -21,6 +22,14 @@ void alu_exec(struct alu *t, uint64_t exec)
 	gcn3_set_sgpr64(&t->w, EXEC, exec);
 }
 
+static enum gcn3_status run_vector(struct alu *t, const struct gcn3_insn *i)
+{
+	struct gcn3_insn cached = *i;
+
+	cached.vgprs = gcn3_valu_registers(i);
+	return gcn3_valu_shortcut(&cached)(&t->w, &cached);
+}
+
 enum gcn3_status alu_run(struct alu *t, const struct gcn3_insn *i)
 {
 	uint32_t host = gcn3_fp_enter(&t->w);
@@ -29,7 +38,7 @@ enum gcn3_status alu_run(struct alu *t, const struct gcn3_insn *i)
 	if (i->format <= GCN3_SOPP)
 		status = gcn3_exec_salu(&t->w, i);
 	else
-		status = gcn3_exec_valu(&t->w, i);
+		status = run_vector(t, i);
 	gcn3_fp_leave(host);
 	return status;
 }

@@ -162,6 +162,63 @@ static void avx512_gives_the_bits_of_the_base_level(void **state)
 	compare_level(gcn3_exec_valu_v4, "avx512");
 }
 
+typedef gcn3_executor (*shortcut)(const struct gcn3_insn *i);
+
+/* Random modifiers on float sources, now and then. */
+static void modify(struct gcn3_insn *i, uint32_t *seed)
+{
+	for (unsigned k = 0; k < 3; k++) {
+		if (info(i->op)->src[k] != GCN3_AS_F || i->src[k] == NONE)
+			continue;
+		i->neg |= (uint8_t)((alu_random(seed) & 1) << k);
+		i->abs |= (uint8_t)((alu_random(seed) & 1) << k);
+	}
+}
+
+static void compare_shortcut(shortcut of, const char *name)
+{
+	static const uint32_t modes[] = {ALU_MODE, ALU_MODE, ALU_MODE & ~ALU_IEEE, ALU_MODE | 1};
+	struct alu *t = aligned_alloc(64, sizeof(*t));
+	uint32_t seed = 54321;
+	unsigned found = 0;
+
+	for (unsigned op = 0; op < GCN3_OP_COUNT; op++) {
+		for (unsigned round = 0; per_lane(op) && round < ROUNDS; round++) {
+			struct gcn3_insn i = insn_of(op, &seed);
+			struct alu *copy;
+
+			if (round % 3 == 0)
+				modify(&i, &seed);
+			i.vgprs = gcn3_valu_registers(&i);
+			if (!of(&i))
+				continue;
+			found++;
+			alu_init(t);
+			t->w.mode = modes[round % 4];
+			randomise(t, op, &seed);
+			if (round & 1)
+				alu_exec(t, alu_random(&seed) * 0x100000001ull);
+			copy = copy_of(t);
+			run_at(t, gcn3_exec_valu, &i);
+			run_at(copy, of(&i), &i);
+			expect_same(t, copy, op, name);
+			free(copy);
+		}
+	}
+	assert_true(found > 100 * ROUNDS); /* the hot operations have one */
+	free(t);
+}
+
+static void shortcuts_give_the_bits_of_the_general_executor(void **state)
+{
+	(void)state;
+	compare_shortcut(gcn3_valu_shortcut_base, "base shortcut");
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		compare_shortcut(gcn3_valu_shortcut_v3, "avx2 shortcut");
+	if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+		compare_shortcut(gcn3_valu_shortcut_v4, "avx512 shortcut");
+}
+
 /* Run with EXEC full, then keep of it what EXEC allows. */
 static void apply_exec(
         struct alu *full, const struct alu *before, uint64_t exec, const struct gcn3_insn *i)
@@ -338,6 +395,7 @@ int main(void)
 	        cmocka_unit_test(every_vector_operation_is_executed),
 	        cmocka_unit_test(avx2_gives_the_bits_of_the_base_level),
 	        cmocka_unit_test(avx512_gives_the_bits_of_the_base_level),
+	        cmocka_unit_test(shortcuts_give_the_bits_of_the_general_executor),
 	        cmocka_unit_test(inactive_lanes_are_untouched_and_clear_in_masks),
 	        cmocka_unit_test(results_may_overwrite_their_sources),
 	        cmocka_unit_test(neg_and_abs_act_as_changed_sources),
