@@ -13,8 +13,8 @@ cleanup() {
 	rm -rf --one-file-system "$tmp"
 }
 trap cleanup EXIT
-start() {
-	"$build/rx580fs" --card virtual -f "$gpu" 2>"$tmp/daemon.txt" &
+start() { # CARD
+	"$build/rx580fs" --card "$1" -f "$gpu" 2>"$tmp/daemon.txt" &
 	daemon=$!
 	for _ in $(seq 200); do
 		[ -e "$gpu/status" ] && return
@@ -24,7 +24,7 @@ start() {
 }
 run() { "$trainer" --gpu "$gpu" --steps 16 --save-every 4 --eval-every 100 --out "$@" >"$tmp/run.txt" 2>&1; }
 
-start
+start virtual
 run "$tmp/whole" || fail "$(cat "$tmp/run.txt")"
 run "$tmp/cut" &
 pid=$!
@@ -39,6 +39,6 @@ expect "exit status when the daemon dies" 3 $code
 expect_text "its words" "daemon of this mount is gone|card or its bridge is gone" "$tmp/run.txt"
 expect "exit status on the dead mount" 3 "$(status "$trainer" --gpu "$gpu" --out "$tmp/x")"
 expect_text "words on the dead mount" "daemon is gone" "$tmp/out"
-start # cleans the stale mount up
+start virtual,threads=1 # cleans the stale mount up; other cores, same bits
 run "$tmp/cut" --resume || fail "$(cat "$tmp/run.txt")"
 expect "resumed on a new mount" "$(weights "$tmp/whole/step-00000016")" "$(weights "$tmp/cut/step-00000016")"

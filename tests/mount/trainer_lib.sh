@@ -1,5 +1,5 @@
 # trainer_lib.sh - shared by test_trainer_*.sh. Source it with the build folder as first argument of the test.
-# Runs the test itself inside a captive mount: the part behind "inside" sees $RX580.
+# Runs the test itself once more inside a captive mount of $card, with $RX580 set; not with own_mount=1.
 # shellcheck shell=bash disable=SC2034
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -51,7 +51,7 @@ clean_card() {
 [ -c /dev/fuse ] && [ -w /dev/fuse ] || skip "no /dev/fuse"
 [ -x "$trainer" ] && [ -x "$build/rx580fs" ] || skip "not built"
 if [ "${2-}" != inside ] && [ -z "${own_mount-}" ]; then
-	exec "$build/rx580fs" --card virtual --run "'$0' '$build' inside"
+	exec "$build/rx580fs" --card "${card-virtual}" --run "'$0' '$build' inside"
 fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
