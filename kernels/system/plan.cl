@@ -64,10 +64,10 @@ kernel void plan_check(global struct rx_step *step, global const float *loss, gl
 	global uint *triples, global const uint *sizes, uint words, global uint *state, global uint *fuse)
 {
 	uint verdict = step->reserved[0];
-	if (verdict == GOOD && grad_norm && !finite(grad_norm))
-		verdict = BAD_GRAD_NORM;
 	if (verdict == GOOD && loss && !finite(loss))
 		verdict = BAD_LOSS;
+	if (verdict == GOOD && grad_norm && !finite(grad_norm))
+		verdict = BAD_GRAD_NORM;
 	for (uint i = LANE; i < words; i += 64)
 		triples[i] = verdict == GOOD ? sizes[i] : 0;
 	if (LANE != 0)
