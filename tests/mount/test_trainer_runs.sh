@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # One seed, one result: two runs, a run on one core, a run killed with kill -9 and resumed, a run interrupted and resumed
 # all end in the same bits. The checkpoint opens in a reader that knows only the format.
-set -eu
+set -e
+needs="python:numpy"
 # shellcheck source=tests/mount/trainer_lib.sh
 . "$(dirname "$0")/trainer_lib.sh"
 steps=24
 run() { # OUT OPTION...
 	local out=$1
 	shift
-	"$trainer" --gpu "$RX580" --steps $steps --save-every 6 --eval-every 100 --seed 3 --out "$tmp/$out" "$@" >"$tmp/$out.txt" 2>&1
+	"$trainer" --gpu "$RX580" --steps $steps --save-every 6 --eval-every 100 --seed 3 --out "$TMP/$out" "$@" >"$TMP/$out.txt" 2>&1
 }
 # wait_for FILE PID: until it exists or the process is gone
 wait_for() {
@@ -16,41 +17,40 @@ wait_for() {
 }
 last=step-$(printf %08d $steps)
 
-run first || fail "first run: $(cat "$tmp/first.txt")"
-whole=$(weights "$tmp/first/$last")
-expect "the mount is tidy afterwards" "" "$(find "$RX580/plans" "$RX580/buffers" "$RX580/checkpoints" -type f ! -name ctl)"
+run first || fail "first run: $(cat "$TMP/first.txt")"
+whole=$(weights "$TMP/first/$last")
+expect "the mount is tidy afterwards" "" "$(leftovers)"
 run again
-expect "a second run with one seed" "$whole" "$(weights "$tmp/again/$last")"
-cmp <(sed 's/,"seconds":[^}]*//' "$tmp/first/log.jsonl" | grep loss) <(sed 's/,"seconds":[^}]*//' "$tmp/again/log.jsonl" | grep loss) ||
+expect "a second run with one seed" "$whole" "$(weights "$TMP/again/$last")"
+cmp <(sed 's/,"seconds":[^}]*//' "$TMP/first/log.jsonl" | grep loss) <(sed 's/,"seconds":[^}]*//' "$TMP/again/log.jsonl" | grep loss) ||
 	fail "the losses of two runs differ"
 run other --seed 4
-[ "$whole" != "$(weights "$tmp/other/$last")" ] || fail "another seed gave the same weights"
+[ "$whole" != "$(weights "$TMP/other/$last")" ] || fail "another seed gave the same weights"
 
 run killed &
 pid=$!
-wait_for "$tmp/killed/step-00000006" $pid
+wait_for "$TMP/killed/step-00000006" $pid
 pkill -KILL -P $pid || true # the trainer, not this shell's function
 wait $pid 2>/dev/null && fail "the run was over before it was killed"
-[ ! -e "$tmp/killed/$last" ] || fail "the run was over before it was killed"
-run killed --resume || fail "resume: $(cat "$tmp/killed.txt")"
-expect "killed with kill -9 and resumed" "$whole" "$(weights "$tmp/killed/$last")"
-expect "no half checkpoint is left" "" "$(find "$tmp/killed" -name '.tmp*')"
+[ ! -e "$TMP/killed/$last" ] || fail "the run was over before it was killed"
+run killed --resume || fail "resume: $(cat "$TMP/killed.txt")"
+expect "killed with kill -9 and resumed" "$whole" "$(weights "$TMP/killed/$last")"
+expect "no half checkpoint is left" "" "$(find "$TMP/killed" -name '.tmp*')"
 
 for signal in INT TERM; do
-	"$trainer" --gpu "$RX580" --steps $steps --save-every 100 --eval-every 100 --seed 3 --out "$tmp/$signal" >"$tmp/$signal.txt" 2>&1 &
+	"$trainer" --gpu "$RX580" --steps $steps --save-every 100 --eval-every 100 --seed 3 --out "$TMP/$signal" >"$TMP/$signal.txt" 2>&1 &
 	pid=$!
-	until grep -qs '"loss"' "$tmp/$signal/log.jsonl"; do sleep 0.02; done
+	until grep -qs '"loss"' "$TMP/$signal/log.jsonl"; do sleep 0.02; done
 	kill -$signal $pid
 	code=0
 	wait $pid || code=$?
 	expect "exit status after SIG$signal" $((128 + $(kill -l $signal))) $code
-	expect "checkpoints after SIG$signal" 1 "$(find "$tmp/$signal" -name model.safetensors | wc -l)"
+	expect "checkpoints after SIG$signal" 1 "$(find "$TMP/$signal" -name model.safetensors | wc -l)"
 	run $signal --resume
-	expect "stopped by SIG$signal and resumed" "$whole" "$(weights "$tmp/$signal/$last")"
+	expect "stopped by SIG$signal and resumed" "$whole" "$(weights "$TMP/$signal/$last")"
 done
 
-python=$(find_python numpy) || skip "no python3 with numpy for the reader"
-"$python" - "$tmp/first/$last" <<'PY'
+"$PYTHON" - "$TMP/first/$last" <<'PY'
 import json, sys
 import numpy as np
 
@@ -73,4 +73,4 @@ assert all((moments[f"optimizer.v.{k}"] >= 0).all() and moments[f"optimizer.m.{k
 assert len(json.load(open(sys.argv[1] + "/vocab.json"))) == config["vocab_size"]
 print(f"ok: {len(model)} tensors read by a reader of its own")
 PY
-clean_card
+finish
