@@ -130,10 +130,13 @@ int fs_reset_card(struct fs *fs)
 {
 	if (plans_loaded(fs))
 		return rx_fail("fs", -EBUSY, "remove the loaded plans first");
-	fs_card_close(fs);
+	struct rx_info info;
+
 	fs_lock(fs);
-	fs->generation++;
+	fs_read_info(fs, &info);
+	fs->generation = info.generation; /* the next card's starts again at 1 */
 	fs_unlock(fs);
+	fs_card_close(fs);
 	int err = fs_card_open(fs);
 
 	if (!err)

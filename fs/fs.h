@@ -64,7 +64,7 @@ struct fs {
 	atomic_uint_fast64_t max_request_model_ns;
 	atomic_uint request_ms; /* `ctl` timeout_ms */
 	uint64_t started_ns;
-	unsigned generation; /* of the daemon: counts `reset card` */
+	unsigned generation; /* what the cards before this one have counted */
 
 	/* telemetry, written by the main thread with the lock held */
 	struct rx_info sample;

@@ -111,6 +111,7 @@ void rx_read_info(struct rx580 *rx, struct rx_info *out)
 	        .vram_total = FAKE_VRAM,
 	        .vram_window = FAKE_WINDOW,
 	        .fb_base = 0xf400000000,
+	        .generation = 1,
 	        .queues_running = true,
 	        .has_model = true,
 	        .model_ns = rx->model_ns,

@@ -403,7 +403,7 @@ static void reset_card_forgets_buffers_and_counts_generations(void **state)
 	fs_lock(fs);
 	fs_read_info(fs, &info);
 	fs_unlock(fs);
-	assert_int_equal(info.generation, 1);
+	assert_int_equal(info.generation, 2);
 	create(fs, fs->buffers_dir, "b");
 }
 
