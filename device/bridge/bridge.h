@@ -30,8 +30,8 @@ struct bridge_info {
 	uint64_t retries;         /* reads repeated after a transport failure */
 };
 
-/* @yield: called between the commands of long transfers, never inside a sequence that must stay
- * together. */
+/* @yield: called between the commands of transfers longer than 4096 bytes, never inside a sequence
+ * that must stay together. */
 struct bridge_hooks {
 	void (*yield)(void *ctx);
 	void *ctx;

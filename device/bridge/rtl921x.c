@@ -252,6 +252,7 @@ static int mem_write32(struct bridge *b, uint64_t addr, uint32_t value)
 static int mem_read(struct bridge *b, uint64_t addr, void *buf, size_t len)
 {
 	struct rtl921x *r = self(b);
+	bool may_yield = len > RTL_MAX_CHUNK;
 	uint8_t *p = buf;
 	uint32_t offset;
 	int err = to_offset(r, addr, len, &offset);
@@ -265,7 +266,7 @@ static int mem_read(struct bridge *b, uint64_t addr, void *buf, size_t len)
 		p += n;
 		offset += n;
 		len -= n;
-		if (len)
+		if (len && may_yield)
 			bridge_yield(b);
 	}
 	return err;
@@ -284,6 +285,8 @@ static uint32_t write_chunk(uint32_t offset, size_t len)
 static int mem_write(struct bridge *b, uint64_t addr, const void *buf, size_t len)
 {
 	struct rtl921x *r = self(b);
+	bool may_yield = len > RTL_MAX_CHUNK; /* bridge.h: short runs stay together, however many
+	                                         commands they take */
 	const uint8_t *p = buf;
 	uint8_t chunk[RTL_MAX_CHUNK]; /* scsi_exec takes no const */
 	uint32_t offset;
@@ -299,7 +302,7 @@ static int mem_write(struct bridge *b, uint64_t addr, const void *buf, size_t le
 		p += n;
 		offset += n;
 		len -= n;
-		if (len)
+		if (len && may_yield)
 			bridge_yield(b);
 	}
 	return err;

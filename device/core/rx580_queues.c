@@ -58,11 +58,13 @@ int rx_plan_queue_start(struct rx580 *rx, uint64_t ring, unsigned log2_dw, uint3
 
 	if (err)
 		return err;
+	rx->hold++; /* a queue half programmed is nobody's business */
 	err = idle_plan_queue(rx);
 	if (!err)
 		err = gmc_hdp_flush(rx->gmc);
 	if (!err)
 		err = cp_queue_activate(rx->plan_queue, ring, log2_dw, wptr);
+	rx->hold--;
 	return rx_done(rx, err);
 }
 

@@ -16,7 +16,7 @@
 #define RING_LOG2_DW 14u
 #define RING_DWORDS  (1u << RING_LOG2_DW)
 #define FRAME_DWORDS 64u   /* what submit adds around the packets */
-#define CHUNK_BYTES  4096u /* one bridge command: no yield can fall inside the ring write */
+#define CHUNK_BYTES  4096u /* the bridge does not yield inside such a run: bridge.h */
 /* In the page behind the ring; every word on its own 256-byte line, as resident-plans.md 11 wants
  */
 #define PAGE_FENCE     0x000u
