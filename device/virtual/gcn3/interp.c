@@ -4,6 +4,7 @@
 
 #include "device/bytes.h"
 #include "device/virtual/gcn3/interp.h"
+#include "device/virtual/gcn3/valu.h"
 #include "device/virtual/mem/vmem_inline.h"
 
 #define SLOTS (VMEM_PAGE_SIZE / 4)
@@ -97,7 +98,7 @@ static void decode_slot(
 	slot->run = executor_of(&slot->insn, &slot->class);
 	if (slot->run == gcn3_exec_valu) {
 		slot->insn.vgprs = gcn3_valu_registers(&slot->insn);
-		slot->run = gcn3_shortcut(&slot->insn);
+		slot->run = gcn3_valu_shortcut(&slot->insn);
 	}
 }
 

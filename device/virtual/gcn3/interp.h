@@ -19,10 +19,6 @@ enum gcn3_class { /* of instructions, for the counters */
 
 typedef enum gcn3_status (*gcn3_executor)(struct gcn3_wave *w, const struct gcn3_insn *i);
 
-/* gcn3_shortcut - what executes the vector instruction @i: a fast form where there is one, else
- * gcn3_exec_valu(). */
-gcn3_executor gcn3_shortcut(const struct gcn3_insn *i);
-
 struct gcn3_code_page;
 
 #define GCN3_CODE_BUCKETS 64

@@ -1,5 +1,4 @@
-/* test_engine_random.c - whatever a guest runs, the process and the engine survive; shortcuts
- * compute what the vector executor computes. */
+/* test_engine_random.c - whatever a guest runs, the process and the engine survive. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +11,6 @@
 #include "device/clock.h"
 #include "device/log.h"
 #include "device/virtual/gcn3/engine_priv.h"
-#include "device/virtual/gcn3/interp.h"
 
 #define FB    UINT64_C(0xF400000000)
 #define SIZE  (UINT64_C(4) << 20)
@@ -36,7 +34,9 @@ static uint32_t code_word(bool memory)
 	static const uint32_t free_bits[] = {0x3fffffff, 0x0fffffff, 0x007fffff, 0x007fffff,
 	        0x000f001f, 0x03ffffff, 0x7fffffff, 0x01ffffff, 0x01ffffff, 0x03ffffff, 0x03ffffff,
 	        0x03ffffff, 0x03ffffff, 0x03ffffff};
-	unsigned f = memory ? rng() % 15 : "\0\1\2\3\4\6\7\10\11\12"[rng() % 10];
+	static const uint8_t quiet[] = {
+	        0, 1, 2, 3, 4, 6, 7, 8, 9, 10}; /* no memory accesses but LDS */
+	unsigned f = memory ? rng() % 15 : quiet[rng() % sizeof(quiet)];
 
 	return f == 14 ? rng() : formats[f] | (rng() & free_bits[f]);
 }
@@ -101,79 +101,13 @@ static void random_code_ends_or_is_killed(void **state)
 	gcn3_engine_free(e);
 	vmem_free(m);
 	assert_in_range(faults - reports, 0, 100); /* killed before a wave had started: no report */
-	assert_in_range(faults, 700, 1500); /* random code rarely ends well */
-}
-
-static void run_both(struct gcn3_wave *a, struct gcn3_wave *b, struct gcn3_insn *i)
-{
-	i->vgprs = gcn3_valu_registers(i);
-	assert_true(gcn3_shortcut(i) != gcn3_exec_valu);
-	assert_int_equal(gcn3_shortcut(i)(a, i), gcn3_exec_valu(b, i));
-	for (unsigned r = 0; r < 8; r++)
-		for (unsigned l = 0; l < GCN3_LANES; l++) {
-			float x, y;
-
-			memcpy(&x, &a->v[r][l], 4);
-			memcpy(&y, &b->v[r][l], 4);
-			if (a->v[r][l] != b->v[r][l] &&
-			        !(x != x && y != y)) /* NaN compare as a class */
-				fail_msg("%s v%u lane %u: expected 0x%08x, got 0x%08x",
-				        gcn3_op_name(i->op), r, l, b->v[r][l], a->v[r][l]);
-		}
-}
-
-static uint32_t interesting_float(void)
-{
-	static const uint32_t special[] = {0, 0x80000000, 1, 0x807fffff, 0x00800000, 0x7f7fffff,
-	        0x7f800000, 0xff800000, 0x7fc00000, 0x7fa00001, 0x3f800000, 0xbf800001};
-
-	return rng() % 2 ? special[rng() % 12] : rng();
-}
-
-static void shortcuts_equal_the_vector_executor(void **state)
-{
-	static const uint16_t ops[] = {
-	        GCN3_V_MAC_F32, GCN3_V_MUL_F32, GCN3_V_ADD_F32, GCN3_V_SUB_F32};
-	static uint32_t rows[2][8][GCN3_LANES] __attribute__((aligned(64)));
-	static struct gcn3_wave w[2];
-
-	(void)state;
-	for (int n = 0; n < 4000; n++) {
-		struct gcn3_insn i = {.op = ops[rng() % 4],
-		        .format = GCN3_VOP2,
-		        .size = 4,
-		        .dst = (uint16_t)(GCN3_OPERAND_VGPR + rng() % 8),
-		        .sdst = GCN3_OPERAND_NONE,
-		        .src = {(uint16_t)(rng() % 2 ? GCN3_OPERAND_VGPR + rng() % 8 : rng() % 8),
-		                (uint16_t)(GCN3_OPERAND_VGPR + rng() % 8), GCN3_OPERAND_NONE}};
-		uint32_t host;
-
-		for (unsigned k = 0; k < 2; k++) {
-			memset(&w[k], 0, sizeof(w[k]));
-			w[k].v = rows[k];
-			w[k].nvgprs = n % 50 ? 8 : 4;
-			w[k].mode =
-			        n % 3 ? 0x3c0 : 0x300 | (n & 0xff); /* as compiled, or anything */
-		}
-		for (unsigned r = 0; r < 8; r++)
-			for (unsigned l = 0; l < GCN3_LANES; l++)
-				rows[0][r][l] = rows[1][r][l] = interesting_float();
-		for (unsigned r = 0; r < 8; r++)
-			w[0].s[r] = w[1].s[r] = interesting_float();
-		for (unsigned r = 0; r < 2; r++)
-			w[0].s[GCN3_OPERAND_EXEC + r] = w[1].s[GCN3_OPERAND_EXEC + r] =
-			        n % 5 ? 0xffffffff : rng();
-		host = gcn3_fp_enter(&w[0]);
-		run_both(&w[0], &w[1], &i);
-		gcn3_fp_leave(host);
-	}
+	assert_in_range(faults, 700, 1500);        /* random code rarely ends well */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(random_code_ends_or_is_killed),
-	        cmocka_unit_test(shortcuts_equal_the_vector_executor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
