@@ -394,20 +394,23 @@ static int check_rename(struct request *r, struct node *target)
 
 static int plans_rename(struct request *r)
 {
-	if (!r->wait_for) {
-		fs_lock(r->fs);
-		struct node *target = tree_find(r->node, r->name2);
-		fs_unlock(r->fs); /* only this thread changes the folder */
-		int type = target == r->child ? NODE_PLAN_SCRATCH : check_rename(r, target);
+	if (r->wait_for)
+		return load_file(r, r->child, r->name2);
+	fs_lock(r->fs);
+	struct node *target = tree_find(r->node, r->name2);
+	fs_unlock(r->fs); /* only this thread changes the folder */
+	if (target == r->child)
+		return 0;
+	int type = check_rename(r, target);
 
-		if (type < 0 || type == NODE_PLAN_SCRATCH)
-			return type < 0 || target == r->child ? MIN(type, 0) : move(r, type);
-		int result = load_file(r, r->child, r->name2);
-		int err = result == REQUEST_PARK ? move(r, NODE_PLAN_JSON) : result;
+	if (type < 0)
+		return type;
+	if (type == NODE_PLAN_SCRATCH)
+		return move(r, NODE_PLAN_SCRATCH);
+	int result = load_file(r, r->child, r->name2);
+	int err = result == REQUEST_PARK ? move(r, NODE_PLAN_JSON) : result;
 
-		return err ? err : REQUEST_PARK;
-	}
-	return load_file(r, r->child, r->name2);
+	return err ? err : REQUEST_PARK;
 }
 
 const struct node_ops plans_dir_ops = {

@@ -30,7 +30,7 @@ static bool reserve(struct text *t, size_t more)
 
 void text_append(struct text *t, const void *data, size_t len)
 {
-	if (!reserve(t, len + 1))
+	if (!len || !reserve(t, len + 1))
 		return;
 	memcpy(t->data + t->len, data, len);
 	t->len += len;
