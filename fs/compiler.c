@@ -2,6 +2,9 @@
 #include "fs/compiler.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,7 @@ struct compiler {
 	struct compile_task *head, **tail;
 	unsigned count;
 	bool stopped;
+	atomic_int tid; /* of the thread; 0: not running */
 };
 
 struct compiler *compiler_new(struct fs *fs)
@@ -98,6 +102,7 @@ void *compiler_main(void *arg)
 	struct compile_task *t;
 
 	pthread_setname_np(pthread_self(), "compiler");
+	atomic_store(&fs->compiler->tid, gettid());
 	while ((t = take(fs->compiler)) != NULL) {
 		t->err = compile_opencl(t->file, t->source, t->len, &t->result);
 		if (jobs_put(fs->jobs, &t->job) != 0)
@@ -112,4 +117,20 @@ void compiler_stop(struct compiler *c)
 	c->stopped = true;
 	pthread_cond_signal(&c->wake);
 	pthread_mutex_unlock(&c->lock);
+}
+
+void compiler_kill(struct compiler *c)
+{
+	char path[64];
+	int pid;
+
+	/* proc(5): children of one thread; compile.c gives each a process group of its own */
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", atomic_load(&c->tid));
+	FILE *f = fopen(path, "re");
+
+	while (f && fscanf(f, "%d", &pid) == 1)
+		if (pid > 1)
+			kill(-pid, SIGKILL);
+	if (f)
+		fclose(f);
 }

@@ -38,5 +38,8 @@ void compile_task_free(struct compile_task *t); /* fs->lock not held */
 /* compiler_main - the thread; ends after compiler_stop. */
 void *compiler_main(void *fs);
 void compiler_stop(struct compiler *c);
+/* compiler_kill - end the child process it waits for, if any; its thread then cleans up. Any
+ * thread. */
+void compiler_kill(struct compiler *c);
 
 #endif

@@ -138,9 +138,22 @@ static void stop_session(struct threads *t)
 	while (join_within(t->session, 20) != 0);
 }
 
+/* clang may take a minute: end it, so that the thread removes its files and goes. */
+static bool stop_compiler(struct threads *t)
+{
+	if (!t->has_compiler)
+		return true;
+	for (int i = 0; i < 50; i++) {
+		if (join_within(t->compiler, 100) == 0)
+			return true;
+		compiler_kill(t->fs->compiler);
+	}
+	pthread_detach(t->compiler);
+	return false;
+}
+
 bool threads_stop(struct threads *t)
 {
-	bool all = true;
 
 	if (t->has_session)
 		stop_session(t);
@@ -149,11 +162,8 @@ bool threads_stop(struct threads *t)
 	park_reap(t->fs->park, true);
 	pthread_join(t->owner, NULL);
 	park_reap(t->fs->park, true);
-	/* clang has a minute of its own; do not make the unmount wait for it */
-	if (t->has_compiler && join_within(t->compiler, 2000) != 0) {
-		pthread_detach(t->compiler);
-		all = false;
-	}
+	bool all = stop_compiler(t);
+
 	sem_destroy(&t->opened);
 	free(t);
 	return all;

@@ -6,6 +6,7 @@ requires mountpoint timeout
 own_tmp
 D=$TMP/mnt
 mkdir "$D"
+export TMPDIR=$TMP
 "$BUILD/rx580fs" --card "$CARD" -f "$D" 2>"$TMP/err" &
 PID=$!
 trap 'cd /; fusermount3 -uqz "$D"; kill -9 $PID 2>/dev/null; rm -rf "$TMP"' EXIT
@@ -27,6 +28,7 @@ eventually 15 stopped || fail "the daemon still runs 15 s after SIGTERM"
 wait $PID
 expect "exit status" 0 $?
 mountpoint -q "$D" && fail "still mounted"
+expect "left by the compiler" "" "$(find "$TMP" -maxdepth 1 -name 'rx580fs-*')"
 for c in $clients; do
 	over() { ! kill -0 "$c" 2>/dev/null; }
 	eventually 5 over || fail "a client hangs: $(ps -o stat=,args= -p "$c")"
