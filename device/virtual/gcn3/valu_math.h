@@ -202,11 +202,14 @@ static inline uint32_t to_u32(float x)
 	return c >= 4294967296.0f ? ~0u : c < 2147483648.0f ? r : r | 0x80000000;
 }
 
-/* Both halves are exact, so the sum is rounded once; compilers' own sequences give -0 for 0 when
- * rounding down. */
+/* Both halves are exact, so the sum is rounded once. The upper one is converted as signed: the
+ * compilers' sequences for unsigned give -0 for 0 when rounding down. */
 static inline float from_u32(uint32_t x)
 {
-	return (float)(int32_t)(x >> 16) * 65536.0f + (float)(int32_t)(x & 0xffff);
+	const int32_t high = (int32_t)x >> 16, low = (int32_t)(x & 0xffff);
+	const float wrapped = high < 0 ? 0x1p32f : 0.0f;
+
+	return ((float)high * 65536.0f + wrapped) + (float)low;
 }
 
 /* x * 2^n rounded once: the product is exact in double. */
