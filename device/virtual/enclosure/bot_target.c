@@ -17,6 +17,11 @@
 #define CSW_FAILED    1
 #define CSW_PHASE     2
 
+size_t bot_packet(const struct venc *e)
+{
+	return e->opt.super_speed ? SS_PACKET : HS_PACKET;
+}
+
 void bot_reset(struct venc *e)
 {
 	memset(&e->bot, 0, sizeof(e->bot));
@@ -147,7 +152,8 @@ static int take_cbw(struct venc *e, const uint8_t *cbw, size_t len)
 
 	if (defect) {
 		invalid_cbw(e, defect);
-		return len > HS_PACKET ? -EPIPE : (int)len; /* the first packet was still taken */
+		return len > bot_packet(e) ? -EPIPE
+		                           : (int)len; /* the first packet was still taken */
 	}
 	link_command(e);
 	e->bot = (struct bot){.tag = get_le32(cbw + 4), .host_len = get_le32(cbw + 8)};
@@ -181,7 +187,7 @@ static int take_data(struct venc *e, const uint8_t *data, size_t len)
 	if (e->bot.moved == e->bot.host_len) {
 		t->data_len = e->bot.moved;
 		finish(e, t->run(e, t));
-	} else if (len % HS_PACKET || !len) {
+	} else if (len % bot_packet(e) || !len) {
 		short_data_out(e);
 	}
 	return len > n ? -ETIMEDOUT : (int)n; /* what exceeds the announced length is never taken */
@@ -211,7 +217,7 @@ static int csw_packet(struct venc *e, uint8_t *packet)
 
 static int data_packet(struct venc *e, uint8_t *packet)
 {
-	uint32_t n = MIN((uint32_t)HS_PACKET, e->task.data_len - e->bot.moved);
+	uint32_t n = MIN((uint32_t)bot_packet(e), e->task.data_len - e->bot.moved);
 
 	memcpy(packet, e->task.data + e->bot.moved, n);
 	e->bot.moved += n;
@@ -219,7 +225,7 @@ static int data_packet(struct venc *e, uint8_t *packet)
 	if (e->bot.moved < e->task.data_len)
 		return (int)n;
 	/* BOT 6.7.2: less data than announced and no short packet to say so */
-	if (n == HS_PACKET && e->bot.moved < e->bot.host_len)
+	if (n == bot_packet(e) && e->bot.moved < e->bot.host_len)
 		e->halted[EP_IN] = true;
 	end_command(e, CSW_PASSED);
 	return (int)n;
@@ -241,7 +247,7 @@ static int next_packet(struct venc *e, uint8_t *packet)
  * is babble. */
 int bot_in(struct venc *e, uint8_t *data, size_t len)
 {
-	uint8_t packet[HS_PACKET];
+	uint8_t packet[SS_PACKET];
 	size_t got = 0;
 	int n;
 
@@ -253,6 +259,6 @@ int bot_in(struct venc *e, uint8_t *data, size_t len)
 			return -EOVERFLOW;
 		memcpy(data + got, packet, (size_t)n);
 		got += (size_t)n;
-	} while (n == HS_PACKET && got < len);
+	} while ((size_t)n == bot_packet(e) && got < len);
 	return (int)got;
 }

@@ -12,8 +12,9 @@
 struct venc;
 
 struct venc_options {
-	bool realtime;       /* sleep for the modelled wire time */
-	unsigned threads;    /* passed to the card */
+	bool super_speed; /* enumerated at 5 Gbit/s instead of 480 Mbit/s: descriptors, packets */
+	bool realtime;    /* sleep for the modelled wire time */
+	unsigned threads; /* passed to the card */
 	uint64_t vram_bytes; /* passed to the card */
 	/* defects and dialects, bridge.md 5.3; defaults (0) are what 1.32.87 does */
 	bool stray_store_hangs; /* a dword E3/33, E3/34 store to an unmapped CPU address hangs the

@@ -1,7 +1,8 @@
-/* usb_descriptors.h - descriptors of the enclosure at high speed (bridge.md 1.1, 1.2). */
+/* usb_descriptors.h - descriptors of the enclosure at both speeds (bridge.md 1.1, 1.2). */
 #ifndef VENC_USB_DESCRIPTORS_H
 #define VENC_USB_DESCRIPTORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,6 @@
 
 /* usb_descriptor - @type, @index as in wValue of GET_DESCRIPTOR. Return: bytes at *@out (static); 0
  * no such descriptor. */
-size_t usb_descriptor(uint8_t type, uint8_t index, const uint8_t **out);
+size_t usb_descriptor(bool super_speed, uint8_t type, uint8_t index, const uint8_t **out);
 
 #endif

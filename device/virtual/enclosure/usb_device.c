@@ -1,4 +1,4 @@
-/* usb_device.c - the USB side of the enclosure at high speed: life cycle, endpoint 0, endpoint
+/* usb_device.c - the USB side of the enclosure: life cycle, endpoint 0, endpoint
  * halts, resets. Bulk data goes to bot_target.c, descriptors come from usb_descriptors.c. Facts:
  * bridge.md 1.1-1.3, 5.1, 5.5.
  */
@@ -207,10 +207,11 @@ static int get_status(struct venc *e, uint8_t recipient, uint16_t index, void *d
 	return reply(data, len, status, sizeof(status));
 }
 
-static int get_descriptor(uint16_t value, void *data, uint16_t len)
+static int get_descriptor(struct venc *e, uint16_t value, void *data, uint16_t len)
 {
 	const uint8_t *from;
-	size_t size = usb_descriptor((uint8_t)(value >> 8), (uint8_t)value, &from);
+	size_t size =
+	        usb_descriptor(e->opt.super_speed, (uint8_t)(value >> 8), (uint8_t)value, &from);
 
 	return size ? reply(data, len, from, size) : -EPIPE;
 }
@@ -258,7 +259,7 @@ int venc_control(struct venc *e, uint8_t request_type, uint8_t request, uint16_t
 	case SETUP(0x80, REQ_GET_STATUS):
 	case SETUP(0x81, REQ_GET_STATUS):
 	case SETUP(0x82, REQ_GET_STATUS): return get_status(e, request_type & 3, index, data, len);
-	case SETUP(0x80, REQ_GET_DESCRIPTOR): return get_descriptor(value, data, len);
+	case SETUP(0x80, REQ_GET_DESCRIPTOR): return get_descriptor(e, value, data, len);
 	case SETUP(0x80, REQ_GET_CONFIGURATION): return reply(data, len, &e->configuration, 1);
 	case SETUP(0x81, REQ_GET_INTERFACE): return index ? -EPIPE : reply(data, len, &zero, 1);
 	case SETUP(0x00, REQ_SET_ADDRESS): return 0;

@@ -13,6 +13,7 @@
 #include "device/virtual/enclosure/enclosure.h"
 
 #define HS_PACKET        512    /* bridge.md 1.2: bulk packet at high speed */
+#define SS_PACKET        1024   /* and at SuperSpeed */
 #define RTL_MAX_TRANSFER 0x1000 /* bridge.md 2.6: limit in the no-disk state */
 
 enum { EP_IN, EP_OUT }; /* indices into halted[]: endpoints 0x81 and 0x02 of bridge.md 1.2 */
@@ -108,7 +109,8 @@ bool venc_take_fault(
         struct venc *e, enum venc_fault fault); /* whether it is armed; counts one occurrence */
 
 /* bot_target.c */
-void bot_reset(struct venc *e); /* class reset: halts stay */
+size_t bot_packet(const struct venc *e); /* bytes in a full bulk packet */
+void bot_reset(struct venc *e);          /* class reset: halts stay */
 int bot_out(struct venc *e, const uint8_t *data, size_t len);
 int bot_in(struct venc *e, uint8_t *data, size_t len);
 

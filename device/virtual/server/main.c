@@ -1,0 +1,174 @@
+/* main.c - rx580-enclosure: the virtual enclosure for anything that speaks USB/IP. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/err.h"
+#include "device/virtual/server/server.h"
+
+#define DEFAULT_LISTEN "127.0.0.1:3240" /* USBIP_PORT, this machine only */
+#define MAX_THREADS    256u
+#define MIN_VRAM_MIB   64u   /* below this the driver's own areas do not fit */
+#define MAX_VRAM_MIB   8192u /* what an RX 580 has at most */
+
+static const char usage[] =
+        "usage: rx580-enclosure [OPTION]...\n"
+        "Serve a virtual RX 580 in a virtual USB enclosure over USB/IP.\n\n"
+        "  --listen HOST:PORT   TCP address (default " DEFAULT_LISTEN ")\n"
+        "  --unix PATH          Unix socket, for this user only\n"
+        "  --speed high|super   480 Mbit/s (default) or 5 Gbit/s\n"
+        "  --realtime           take as long as the modelled link\n"
+        "  --threads N          threads of the card's compute units\n"
+        "  --vram MIB           64 to 8192\n"
+        "  --log-level LEVEL    error, warn, info (default), debug, trace\n"
+        "  --version, --help\n\n"
+        "SIGTERM and SIGINT end it, SIGUSR1 unplugs the enclosure, SIGUSR2 plugs it in again.\n"
+        "Clients: rx580fs --card usbip:HOST:PORT or usbip:unix:PATH; usbip attach -r HOST -b 1-1.\n"
+        "USB/IP knows no passwords: whoever can connect can use the card.\n";
+
+struct options {
+	const char *tcp, *path;
+	struct venc_options enclosure;
+};
+
+static struct server *server; /* for the signal handler */
+
+static void on_signal(int signal)
+{
+	server_tell(server, signal == SIGUSR1   ? SERVER_UNPLUG
+	                    : signal == SIGUSR2 ? SERVER_PLUG
+	                                        : SERVER_STOP);
+}
+
+static void catch_signals(void)
+{
+	static const int caught[] = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		sigaction(caught[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int refuse(const char *option, const char *value)
+{
+	fprintf(stderr, "rx580-enclosure: %s \"%s\": see --help\n", option, value);
+	return -EINVAL;
+}
+
+static int parse_number(
+        const char *option, const char *text, unsigned long min, unsigned long max, unsigned *out)
+{
+	char *end;
+
+	errno = 0;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (errno || end == text || *end || *text == '-' || n < min || n > max)
+		return refuse(option, text);
+	*out = (unsigned)n;
+	return 0;
+}
+
+static int parse_speed(const char *text, struct venc_options *opt)
+{
+	opt->super_speed = !strcmp(text, "super");
+	return opt->super_speed || !strcmp(text, "high") ? 0 : refuse("--speed", text);
+}
+
+static int parse_level(const char *text)
+{
+	int level = rx_log_parse_level(text);
+
+	return level < 0 ? refuse("--log-level", text)
+	                 : rx_log_set_level(NULL, (enum log_level)level);
+}
+
+static int parse_vram(const char *text, struct venc_options *opt)
+{
+	unsigned mib;
+	int err = parse_number("--vram", text, MIN_VRAM_MIB, MAX_VRAM_MIB, &mib);
+
+	if (!err)
+		opt->vram_bytes = (uint64_t)mib << 20;
+	return err;
+}
+
+static int parse_option(int c, struct options *o)
+{
+	switch (c) {
+	case 'l': o->tcp = optarg; return 0;
+	case 'u': o->path = optarg; return 0;
+	case 's': return parse_speed(optarg, &o->enclosure);
+	case 'r': o->enclosure.realtime = true; return 0;
+	case 't': return parse_number("--threads", optarg, 1, MAX_THREADS, &o->enclosure.threads);
+	case 'm': return parse_vram(optarg, &o->enclosure);
+	case 'd': return parse_level(optarg);
+	case 'v': puts("rx580-enclosure " RX_VERSION " (a virtual card)"); exit(0);
+	case 'h': fputs(usage, stdout); exit(0);
+	default: return -EINVAL;
+	}
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option long_options[] = {
+	        {"listen", required_argument, NULL, 'l'},
+	        {"unix", required_argument, NULL, 'u'},
+	        {"speed", required_argument, NULL, 's'},
+	        {"realtime", no_argument, NULL, 'r'},
+	        {"threads", required_argument, NULL, 't'},
+	        {"vram", required_argument, NULL, 'm'},
+	        {"log-level", required_argument, NULL, 'd'},
+	        {"version", no_argument, NULL, 'v'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		int err = parse_option(c, o);
+
+		if (err)
+			return err;
+	}
+	if (optind < argc)
+		return refuse("argument", argv[optind]);
+	if (!o->tcp && !o->path)
+		o->tcp = DEFAULT_LISTEN;
+	return 0;
+}
+
+static int start(const struct options *o)
+{
+	int err = server_new(&server, &o->enclosure);
+
+	if (err)
+		return err;
+	catch_signals();
+	if (o->path)
+		err = server_listen_unix(server, o->path);
+	if (!err && o->tcp)
+		err = server_listen_tcp(server, o->tcp);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {0};
+
+	if (parse(argc, argv, &o))
+		return 2;
+	int err = start(&o);
+
+	if (!err)
+		err = server_run(server);
+	struct server *ended = server;
+
+	signal(SIGTERM, SIG_DFL);
+	server_free(ended);
+	return err ? 1 : 0;
+}
