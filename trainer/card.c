@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trainer/ckpt.h"
 #include "trainer/plan_gen.h"
 
 #define PATIENCE_MS 10000 /* steps of a killed client are cancelled at the next boundary */
@@ -40,9 +39,10 @@ static int check_unused(struct mount *m, const char *prefix, const char *plan)
 }
 
 /* Snapshots of ours that nobody will fetch. */
-static int clear_snapshots(struct mount *m)
+static int clear_snapshots(struct mount *m, const char *prefix)
 {
 	char path[PATH_MAX];
+	size_t n = strlen(prefix);
 	struct dirent *e;
 	int err = 0;
 
@@ -51,7 +51,7 @@ static int clear_snapshots(struct mount *m)
 	if (!d)
 		return mount_fail(m, -errno, "cannot list checkpoints");
 	while (!err && (e = readdir(d)))
-		if (!strncmp(e->d_name, CKPT_PREFIX, strlen(CKPT_PREFIX)))
+		if (!strncmp(e->d_name, prefix, n) && e->d_name[n] == '-')
 			err = mount_remove(m, PATIENCE_MS, "checkpoints/%s", e->d_name);
 	closedir(d);
 	return err;
@@ -67,7 +67,7 @@ int card_claim(struct mount *m, const char *prefix)
 		err = mount_remove(m, PATIENCE_MS, "plans/%s-%s.json", prefix, plans[i]);
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]) && !err; i++)
 		err = mount_remove(m, PATIENCE_MS, "buffers/%s.%s", prefix, buffers[i]);
-	return err ? err : clear_snapshots(m);
+	return err ? err : clear_snapshots(m, prefix);
 }
 
 int card_buffers(struct mount *m, const char *prefix, const struct model *model, bool train)

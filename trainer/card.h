@@ -1,5 +1,6 @@
 /* card.h - the model's things on the mount: buffers PREFIX.params, .grads, .m, .v, .acts, .small
- * and plans PREFIX-init, -train, -eval, -sample. mount->why tells every failure. */
+ * and plans PREFIX-init, -train, -eval, -sample; snapshots are named PREFIX-... too. mount->why
+ * tells every failure. */
 #ifndef TRAINER_CARD_H
 #define TRAINER_CARD_H
 

@@ -15,13 +15,12 @@
 #include "trainer/run_config.h"
 #include "trainer/tokenizer.h"
 
-#define CKPT_PREFIX "trainer-" /* of our names in checkpoints/ of the mount */
-
 struct ckpt;
 
 struct ckpt_options {
 	const struct mount *mount; /* copied */
-	const char *out, *plan;    /* folder of checkpoints; plan whose state is saved */
+	const char *out, *plan;    /* folder of checkpoints; plan whose state is saved. Names in
+	                              checkpoints/ of the mount begin with the plan's name */
 	const struct run_config *config;
 	const struct model *model; /* these three outlive the ckpt */
 	const struct tokenizer *tok;

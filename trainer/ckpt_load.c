@@ -134,7 +134,7 @@ struct upload {
 	const struct source **from;
 	uint64_t *at; /* of each tensor in its file */
 	unsigned n;
-	char name[64];
+	char name[80]; /* in checkpoints/ of the mount */
 };
 
 static int check_sum(struct upload *u, const char *name, int fd, const struct file_sum *want)
@@ -292,10 +292,10 @@ int ckpt_upload(struct mount *m, const char *path, const struct run_state *s,
 	        .state = s,
 	        .model = model,
 	        .weights.fd = -1,
-	        .moments.fd = -1,
-	        .name = CKPT_PREFIX "restore"};
+	        .moments.fd = -1};
 	int err = gather(&u, optimizer);
 
+	snprintf(u.name, sizeof(u.name), "%.64s-restore", plan);
 	if (!err)
 		err = send(&u, plan);
 	if (err == -ENOMEM)

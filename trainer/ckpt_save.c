@@ -35,7 +35,7 @@ struct ckpt {
 	bool over;
 	int verdict;
 	uint64_t step;
-	char snapshot[64], tmp[PATH_MAX], done[PATH_MAX];
+	char snapshot[80], tmp[PATH_MAX], done[PATH_MAX];
 	struct st_header source;
 };
 
@@ -363,7 +363,7 @@ int ckpt_begin(struct ckpt *k, uint64_t step)
 		return -EBUSY;
 	k->step = step;
 	k->over = false;
-	snprintf(k->snapshot, sizeof(k->snapshot), CKPT_PREFIX "%08" PRIu64, step);
+	snprintf(k->snapshot, sizeof(k->snapshot), "%s-%08" PRIu64, k->plan, step);
 	if (snprintf(k->tmp, sizeof(k->tmp), "%s/" TMP_PREFIX "%08" PRIu64, k->out, step) >=
 	                (int)sizeof(k->tmp) ||
 	        snprintf(k->done, sizeof(k->done), "%s/step-%08" PRIu64, k->out, step) >=

@@ -84,15 +84,43 @@ static int read_document(const char *path, uint8_t **text, size_t *len)
 	return 0;
 }
 
-static bool known(const struct corpus *c, const uint8_t *text, size_t len)
+/* Twice as many slots as documents, or more; the old ones find their place again. */
+static int grow_table(struct corpus *c)
 {
-	for (size_t i = 0; i < c->ndocs; i++)
-		if (c->docs[i].len == len && !memcmp(c->docs[i].text, text, len))
-			return true;
-	return false;
+	size_t room = c->table_room ? 2 * c->table_room : 64;
+	size_t *table = calloc(room, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->ndocs; i++) {
+		size_t at = c->docs[i].hash & (room - 1);
+		while (table[at])
+			at = (at + 1) & (room - 1);
+		table[at] = i + 1;
+	}
+	free(c->table);
+	c->table = table;
+	c->table_room = room;
+	return 0;
 }
 
-static int add_document(struct corpus *c, const char *path, uint8_t *text, size_t len)
+/* The slot of a text: with the equal document's index + 1, or 0. */
+static size_t *slot_of(const struct corpus *c, const uint8_t *text, size_t len, uint64_t hash)
+{
+	size_t at = hash & (c->table_room - 1);
+
+	while (c->table[at]) {
+		const struct document *d = &c->docs[c->table[at] - 1];
+		if (d->hash == hash && d->len == len && !memcmp(d->text, text, len))
+			break;
+		at = (at + 1) & (c->table_room - 1);
+	}
+	return &c->table[at];
+}
+
+/* A document that is not there yet. */
+static int add_document(
+        struct corpus *c, const char *path, uint8_t *text, size_t len, uint64_t hash)
 {
 	if ((c->ndocs & (c->ndocs + 1)) ==
 	        0) { /* grow when the count is one below a power of two */
@@ -104,9 +132,27 @@ static int add_document(struct corpus *c, const char *path, uint8_t *text, size_
 	char *copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
-	c->docs[c->ndocs++] = (struct document){copy, text, len};
+	c->docs[c->ndocs++] = (struct document){copy, text, len, hash};
 	c->bytes += len;
 	return 0;
+}
+
+/* Return: 1 the corpus keeps the text; 0 it has an equal one; -ENOMEM. */
+static int take_text(struct corpus *c, const char *path, uint8_t *text, size_t len)
+{
+	uint64_t hash = fnv1a(FNV1A_START, text, len);
+	int err = 2 * c->ndocs >= c->table_room ? grow_table(c) : 0;
+
+	if (err)
+		return err;
+	size_t *slot = slot_of(c, text, len, hash);
+	if (*slot) {
+		c->skipped_duplicate++;
+		return 0;
+	}
+	err = add_document(c, path, text, len, hash);
+	*slot = err ? 0 : c->ndocs;
+	return err ? err : 1;
 }
 
 static int take_file(struct corpus *c, const char *path)
@@ -124,12 +170,10 @@ static int take_file(struct corpus *c, const char *path)
 	}
 	if (!is_text(text, len)) {
 		c->skipped_binary++;
-	} else if (known(c, text, len)) {
-		c->skipped_duplicate++;
 	} else {
-		err = add_document(c, path, text, len);
-		if (!err)
-			return 0;
+		err = take_text(c, path, text, len);
+		if (err > 0)
+			return 0; /* kept */
 	}
 	free(text);
 	return err;
@@ -184,6 +228,7 @@ void corpus_free(struct corpus *c)
 		free(c->docs[i].text);
 	}
 	free(c->docs);
+	free(c->table);
 	memset(c, 0, sizeof(*c));
 }
 

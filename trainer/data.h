@@ -13,9 +13,12 @@ struct corpus {
 		char *path;
 		uint8_t *text;
 		size_t len;
+		uint64_t hash; /* of the text */
 	} *docs;
 	size_t ndocs;
 	size_t bytes;
+	size_t *table; /* open addressing by hash: index + 1 of a document, 0 free */
+	size_t table_room;
 	size_t skipped_binary, skipped_duplicate, skipped_unreadable; /* files left out */
 };
 

@@ -30,6 +30,7 @@ struct sampler {
 	size_t count;
 	float *logits;
 	uint8_t *record; /* one scalar, T + 1 ids */
+	bool claimed;
 };
 
 struct candidate {
@@ -120,10 +121,11 @@ static int encode_prompt(struct sampler *s)
 static int set_up_card(struct sampler *s, const char *path)
 {
 	struct mount *m = &s->mount;
-	int err = mount_kernels(m, s->o->kernels);
+	int err = card_claim(m, CARD_SAMPLE);
 
+	s->claimed = !err;
 	if (!err)
-		err = card_claim(m, CARD_SAMPLE);
+		err = mount_kernels(m, s->o->kernels);
 	if (!err)
 		err = card_buffers(m, CARD_SAMPLE, s->model, false);
 	if (!err)
@@ -223,7 +225,6 @@ int sample(const struct options *o)
 {
 	struct sampler s = {.o = o, .acts = -1, .loop = {.input = -1, .run = -1, .loss = -1}};
 	char path[PATH_MAX];
-	bool on_card = false;
 
 	stop_install();
 	int err = mount_open(&s.mount, o->gpu);
@@ -234,7 +235,6 @@ int sample(const struct options *o)
 	if (!err)
 		err = encode_prompt(&s);
 	if (!err) {
-		on_card = true;
 		err = set_up_card(&s, path);
 		if (!err)
 			err = generate(&s);
@@ -244,7 +244,7 @@ int sample(const struct options *o)
 	loop_close(&s.loop);
 	if (s.acts >= 0)
 		close(s.acts);
-	if (on_card && err != -EBUSY && !o->keep)
+	if (s.claimed && !o->keep)
 		card_tidy(&s.mount, CARD_SAMPLE);
 	model_free(s.model);
 	tok_free(s.tok);

@@ -16,7 +16,9 @@ void stop_install(void)
 	struct sigaction a;
 
 	memset(&a, 0, sizeof(a));
-	a.sa_handler = note; /* no SA_RESTART: poll is to wake up */
+	a.sa_handler = note;
+	a.sa_flags = (int)
+	        SA_RESETHAND; /* the second signal ends us; no SA_RESTART: poll is to wake up */
 	sigemptyset(&a.sa_mask);
 	sigaction(SIGINT, &a, NULL);
 	sigaction(SIGTERM, &a, NULL);

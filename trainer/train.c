@@ -35,7 +35,7 @@ struct session {
 	uint8_t *record; /* of one update or evaluation */
 	uint64_t base;   /* step of the first update of the job under way */
 	double sum;      /* of the losses of an evaluation */
-	bool claimed, failed_save;
+	bool claimed, failed_save, stop_told;
 };
 
 static int tell(const char *why)
@@ -49,8 +49,8 @@ int train_defaults(struct run_config *c, const char *preset)
 	bool tiny = !strcmp(preset, "tiny");
 	int err = model_preset(&c->model, preset);
 
-	c->schedule.lr = tiny ? 4e-3 : 6e-4;
-	c->schedule.steps = tiny ? 400 : 2000;
+	c->schedule.lr = tiny ? 2.5e-3 : 6e-4;
+	c->schedule.steps = tiny ? 1000 : 2000;
 	c->train = (struct train_settings){0.9, 0.95, 1e-8, 0.1, 1.0, 3600};
 	c->seed = 1;
 	return err;
@@ -223,11 +223,11 @@ static int mount_err(const struct session *s, int err)
 static int set_up_card(struct session *s)
 {
 	struct mount *m = &s->mount;
-	int err = mount_kernels(m, s->o->kernels);
+	int err = card_claim(m, CARD_TRAIN);
 
-	if (!err)
-		err = card_claim(m, CARD_TRAIN);
 	s->claimed = !err;
+	if (!err)
+		err = mount_kernels(m, s->o->kernels);
 	if (!err)
 		err = card_buffers(m, CARD_TRAIN, s->model, true);
 	if (!err)
@@ -310,7 +310,14 @@ static void update_result(void *ctx, uint64_t index, double loss)
 
 static bool update_tick(void *ctx)
 {
-	collect_checkpoint(ctx, false);
+	struct session *s = ctx;
+
+	collect_checkpoint(s, false);
+	if (stop_wanted() && !s->stop_told) {
+		report_note(&s->report, "signal %d: stopping at the next step, then a checkpoint",
+		        stop_wanted());
+		s->stop_told = true;
+	}
 	return stop_wanted() != 0;
 }
 
@@ -407,7 +414,16 @@ static int stretch(struct session *s)
 static int run(struct session *s)
 {
 	uint64_t steps = s->config.schedule.steps, saved = s->from[0] ? s->step : UINT64_MAX;
-	int err = s->from[0] ? 0 : evaluate(s);
+	int err = 0;
+
+	report_event(&s->report, s->from[0] ? "resume" : "start", s->step,
+	        s->from[0] ? s->from : s->config.model.preset);
+	if (s->step >= steps)
+		report_note(&s->report,
+		        "nothing to do: %s has %" PRIu64 " of %" PRIu64 " steps done", s->from,
+		        s->step, steps);
+	else if (!s->from[0])
+		err = evaluate(s);
 
 	while (!err && s->step < steps && !stop_wanted()) {
 		err = stretch(s);

@@ -57,6 +57,9 @@ until [ -e "$TMP/nan/step-00000005" ]; do
 done
 expect "a second trainer: status" 4 "$(train --out "$TMP/x")"
 expect_text "a second trainer: words" "another program runs plan trainer-train" "$TMP/out"
+expect "sampling meanwhile: status" 4 "$(status "$trainer" sample --gpu "$RX580" --checkpoint "$TMP/nan/step-00000005")"
+expect_text "sampling meanwhile: words" "trainer-train is running|the snapshot area holds" "$TMP/out"
+expect "sampling meanwhile: nothing of it is left" "" "$(leftovers | grep sampler)"
 offset=$(($(stat -c %s "$RX580/buffers/trainer.params") / 4 - 128)) # ln_f.weight is the last but one tensor of 64
 printf '\0\0\xc0\x7f' >"$TMP/nan.bin"
 while kill -0 $pid 2>/dev/null; do # again and again: the card may be writing the same line back from its cache

@@ -50,6 +50,11 @@ for signal in INT TERM; do
 	expect "stopped by SIG$signal and resumed" "$whole" "$(weights "$TMP/$signal/$last")"
 done
 
+sample() { "$trainer" sample --gpu "$RX580" --checkpoint "$TMP/first" --prompt "The work" --tokens 6 "$@"; }
+expect "text of one seed" "$(sample --seed 5)" "$(sample --seed 5)"
+expect "text begins with the prompt" "The work" "$(sample | head -c 8)"
+expect "the mount is tidy after sampling" "" "$(leftovers)"
+
 "$PYTHON" - "$TMP/first/$last" <<'PY'
 import json, sys
 import numpy as np

@@ -82,8 +82,7 @@ static void freeze(const struct fixture *f, const char *step, uint64_t cut)
 		float v = (float)i;
 		memcpy(file + len + 4 * i, &v, 4);
 	}
-	snprintf(name, sizeof(name), "checkpoints/trainer-%08llu.safetensors",
-	        strtoull(step, NULL, 10));
+	snprintf(name, sizeof(name), "checkpoints/p-%08llu.safetensors", strtoull(step, NULL, 10));
 	dir_write(f->mount_dir, name, file, len + floats * 4 - cut);
 	free(file);
 	free(head);
@@ -105,10 +104,10 @@ static void a_snapshot_becomes_a_checkpoint(void **state)
 		fail_msg("%s", ckpt_why(f->k));
 	assert_string_equal(ckpt_newest(f->k), dir_path(f->out, "step-00000012"));
 	assert_int_equal(mount_read(&f->mount, "checkpoints/ctl", &text, &len), 0);
-	assert_string_equal(text, "save trainer-00000012 p\n");
+	assert_string_equal(text, "save p-00000012 p\n");
 	free(text);
 	assert_int_equal(
-	        stat(dir_path(f->mount_dir, "checkpoints/trainer-00000012.safetensors"), &st), -1);
+	        stat(dir_path(f->mount_dir, "checkpoints/p-00000012.safetensors"), &st), -1);
 	assert_int_equal(stat(dir_path(f->out, ".tmp-step-00000012"), &st), -1);
 	assert_int_equal(ckpt_find(f->out, path, why, sizeof(why)), 0);
 	assert_int_equal(ckpt_read(path, &s, why, sizeof(why)), 0);
@@ -160,9 +159,8 @@ static void a_snapshot_of_another_step_is_refused(void **state)
 
 	(void)state;
 	freeze(f, "4", 0);
-	assert_int_equal(
-	        rename(dir_path(f->mount_dir, "checkpoints/trainer-00000004.safetensors"),
-	                dir_path(f->mount_dir, "checkpoints/trainer-00000005.safetensors")),
+	assert_int_equal(rename(dir_path(f->mount_dir, "checkpoints/p-00000004.safetensors"),
+	                         dir_path(f->mount_dir, "checkpoints/p-00000005.safetensors")),
 	        0);
 	assert_int_equal(ckpt_begin(f->k, 5), 0);
 	assert_int_equal(ckpt_collect(f->k, true), -EINVAL);

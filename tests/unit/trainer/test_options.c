@@ -20,7 +20,7 @@ static int parse(struct options *o, char *line)
 	int argc = 1, err, keep = dup(2), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	for (char *w = strtok(line, " "); w && argc < 31; w = strtok(NULL, " "))
-		argv[argc++] = strdup(w); /* options point into them; the process is short */
+		argv[argc++] = w;
 	dup2(null, 2);
 	err = options_parse(o, argc, argv);
 	dup2(keep, 2);
