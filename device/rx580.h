@@ -16,7 +16,8 @@ struct rx_buffer;
 enum rx_state { RX_INIT, RX_READY, RX_HUNG, RX_GONE };
 
 struct rx_options {
-	const char *card; /* "auto", "usb[:VID:PID]", "virtual[,options]" */
+	const char *card; /* "auto", "usb[:VID:PID[@BUS-PORT]]", "sg:/dev/sgN",
+	                     "virtual[,options]" */
 	/* @yield: called between bridge commands of long operations, where other jobs may use the
 	 * card. May be NULL. */
 	void (*yield)(void *ctx);
@@ -24,8 +25,8 @@ struct rx_options {
 };
 
 /* rx_open - find the enclosure, identify the bridge, bring the card up to two running queues. See
- * rx580.c for the steps. Return: 0; -ENOTSUP a backend this build does not have (message says so);
- * the errors above.
+ * rx580.c for the steps. Return: 0; -EINVAL no such card, -EACCES no permission, -EBUSY somebody
+ * else has it (messages say so); the errors above.
  */
 int rx_open(struct rx580 **out, const struct rx_options *opt);
 /* rx_close - stop queues, leave the card idle, free everything. NULL is fine. */
@@ -35,7 +36,7 @@ void rx_close(struct rx580 *rx);
  */
 struct rx_info {
 	enum rx_state state;
-	char backend[16];       /* usb | virtual */
+	char backend[16];       /* usb | sg | virtual */
 	char bridge_family[16]; /* rtl921x */
 	char bridge_firmware[32];
 	uint16_t usb_vid, usb_pid;

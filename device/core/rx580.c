@@ -25,7 +25,7 @@ static void copy_model(struct rx580 *rx)
 {
 	struct usb_link_stats s = {0};
 
-	scsi_pipe(rx->scsi)->ops->link_stats(scsi_pipe(rx->scsi), &s);
+	scsi_link_stats(rx->scsi, &s);
 	rx->info.has_model = s.has_model;
 	rx->info.model_commands = s.commands;
 	rx->info.model_bytes = s.bytes;
@@ -83,7 +83,7 @@ uint64_t rx_model_ns(struct rx580 *rx)
 {
 	struct usb_link_stats s = {0};
 
-	scsi_pipe(rx->scsi)->ops->link_stats(scsi_pipe(rx->scsi), &s);
+	scsi_link_stats(rx->scsi, &s);
 	return s.model_ns;
 }
 
@@ -109,47 +109,14 @@ static void yield(void *ctx)
 	rx_let_others_in(ctx);
 }
 
-static int open_auto(struct usb_pipe **pipe)
-{
-	uint16_t vid, pid;
-
-	if (usb_find_bridge(&vid, &pid))
-		rx_log(LOG_WARN, "card",
-		        "a bridge %04x:%04x is plugged in, but driving it over USB is not built in "
-		        "yet: using the virtual "
-		        "card",
-		        vid, pid);
-	else
-		rx_log(LOG_INFO, "card", "no bridge is plugged in: using the virtual card");
-	return usb_virtual_open(pipe, NULL);
-}
-
-/* find_enclosure - "auto", "usb[:VID:PID]", "virtual[,options]" */
-static int find_enclosure(const char *card, struct usb_pipe **pipe)
-{
-	if (!card || !strcmp(card, "auto"))
-		return open_auto(pipe);
-	if (!strcmp(card, "virtual"))
-		return usb_virtual_open(pipe, NULL);
-	if (!strncmp(card, "virtual,", 8))
-		return usb_virtual_open(pipe, card + 8);
-	if (!strcmp(card, "usb") || !strncmp(card, "usb:", 4))
-		return rx_fail("card", -ENOTSUP,
-		        "a real card over USB is not supported yet; use --card virtual");
-	return rx_fail("card", -EINVAL,
-	        "\"%s\" is no card: auto, usb[:VID:PID] or virtual[,OPTIONS]", card);
-}
-
 static void undo_link(void *ctx)
 {
 	struct rx580 *rx = ctx;
 
 	if (rx->bridge)
 		bridge_free(rx->bridge);
-	else if (rx->scsi)
+	else
 		scsi_free(rx->scsi);
-	else if (rx->pipe)
-		rx->pipe->ops->close(rx->pipe);
 }
 
 static int open_bridge(struct rx580 *rx)
@@ -161,7 +128,7 @@ static int open_bridge(struct rx580 *rx)
 
 	if (err)
 		return err;
-	rx->pipe->ops->identity(rx->pipe, &usb);
+	scsi_identity(rx->scsi, &usb);
 	rx->bridge->ops->read_info(rx->bridge, &b);
 	rx->info.usb_vid = usb.vid;
 	rx->info.usb_pid = usb.pid;
@@ -346,11 +313,9 @@ static int open_queues(struct rx580 *rx)
 
 static int bring_up(struct rx580 *rx)
 {
-	undo_push(&rx->undo, undo_link, rx);
-	int err = scsi_bot_new(&rx->scsi, rx->pipe); /* 1 Bulk-Only Transport: bridge.md 1.3 */
+	undo_push(&rx->undo, undo_link, rx); /* 1 the carrier of commands: backend.c */
+	int err = open_bridge(rx);           /* 2 identify, unlock: bridge.md 7.2 steps 1-4 */
 
-	if (!err)
-		err = open_bridge(rx); /* 2 identify, unlock: bridge.md 7.2 steps 1-4 */
 	if (!err)
 		err = open_pci(rx); /* 3 identity, BARs, decode: bridge.md 4, polaris.md 13.1 steps
 		                       1, 2, 7 */
@@ -368,17 +333,18 @@ static int bring_up(struct rx580 *rx)
 	return err;
 }
 
-int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_options *opt)
+static int open_with(
+        struct rx580 **out, struct scsi *scsi, const char *backend, const struct rx_options *opt)
 {
 	struct rx580 *rx = calloc(1, sizeof(*rx));
 
 	if (!rx) {
-		pipe->ops->close(pipe);
+		scsi_free(scsi);
 		return -ENOMEM;
 	}
 	rx->opt = *opt;
 	rx->opt.card = NULL; /* the caller's string */
-	rx->pipe = pipe;
+	rx->scsi = scsi;
 	pthread_mutex_init(&rx->lock, NULL);
 	rx->hold = 1; /* nobody else until everything stands */
 	int err = bring_up(rx);
@@ -388,8 +354,7 @@ int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_option
 		rx_close(rx);
 		return err;
 	}
-	/* the one backend there is; usb brings its own name with it */
-	snprintf(rx->info.backend, sizeof(rx->info.backend), "virtual");
+	snprintf(rx->info.backend, sizeof(rx->info.backend), "%s", backend);
 	rx->info.generation = 1;
 	rx->info.state = RX_READY;
 	rx_done(rx, 0);
@@ -400,12 +365,25 @@ int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_option
 	return 0;
 }
 
+int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_options *opt)
+{
+	struct scsi *scsi;
+	int err = scsi_bot_new(&scsi, pipe);
+
+	if (err) {
+		pipe->ops->close(pipe);
+		return err;
+	}
+	return open_with(out, scsi, "pipe", opt);
+}
+
 int rx_open(struct rx580 **out, const struct rx_options *opt)
 {
-	struct usb_pipe *pipe;
-	int err = find_enclosure(opt->card, &pipe);
+	const char *backend;
+	struct scsi *scsi;
+	int err = backend_open(&scsi, &backend, opt->card);
 
-	return err ? err : rx_open_on(out, pipe, opt);
+	return err ? err : open_with(out, scsi, backend, opt);
 }
 
 void rx_close(struct rx580 *rx)

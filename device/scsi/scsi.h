@@ -1,6 +1,5 @@
-/* scsi.h - one SCSI command: CDB, data, sense. bot.c carries it over a pair of bulk pipes
- * (bridge.md 1.3); a second carrier (Linux SG_IO, bridge.md 1.6) has its place beside it. Called
- * only on the owner thread.
+/* scsi.h - one SCSI command: CDB, data, sense. Two carriers: bot.c over a pair of bulk pipes
+ * (bridge.md 1.3), sg.c over Linux SG_IO (bridge.md 1.6). Called only on the owner thread.
  */
 #ifndef RX_SCSI_H
 #define RX_SCSI_H
@@ -29,6 +28,11 @@ struct scsi_counters {
 
 /* scsi_bot_new - Bulk-Only Transport over @pipe. Takes ownership of @pipe only when it succeeds. */
 int scsi_bot_new(struct scsi **out, struct usb_pipe *pipe);
+
+/* scsi_sg_new - SG_IO on @path ("/dev/sg2"). The kernel's own driver stays bound and recovers the
+ * link: a time-out or reset it reports counts as scsi_counters.resets. Return: 0; -EACCES, -ENODEV,
+ * -EBUSY, -ENOTTY no SCSI generic node (all logged); -ENOMEM. */
+int scsi_sg_new(struct scsi **out, const char *path);
 void scsi_free(struct scsi *s); /* NULL is fine */
 
 /* scsi_exec - run one command and wait for its status.
@@ -47,7 +51,8 @@ int scsi_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir 
         size_t len, unsigned timeout_ms, struct scsi_sense *sense);
 
 void scsi_read_counters(const struct scsi *s, struct scsi_counters *out);
-/* scsi_pipe - for identity and link statistics; stays owned by @s. */
-struct usb_pipe *scsi_pipe(struct scsi *s);
+/* Of the device at the other end; an SG node need not be USB, its ids are 0 then. */
+void scsi_identity(struct scsi *s, struct usb_identity *out);
+void scsi_link_stats(struct scsi *s, struct usb_link_stats *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* usb.h - a pair of bulk pipes to one mass-storage interface. Implementations: virtual.c now;
- * libusb.c and usbip.c later. Called only on the owner thread.
+/* usb.h - a pair of bulk pipes to one mass-storage interface. Implementations: virtual.c, libusb.c.
+ * Called only on the owner thread.
  */
 #ifndef RX_USB_H
 #define RX_USB_H
@@ -23,8 +23,8 @@ struct usb_identity {
 };
 
 struct usb_pipe_ops {
-	/* Return: bytes moved (short is possible on IN); -EPIPE halted; -ETIMEDOUT; -ENODEV; -EIO.
-	 */
+	/* Return: bytes moved (short is possible on IN); -EPIPE halted; -ETIMEDOUT not all of it
+	 * moved, what did is lost; -EOVERFLOW more came than asked for; -ENODEV; -EIO. */
 	int (*bulk_out)(struct usb_pipe *p, const void *data, size_t len, unsigned timeout_ms);
 	int (*bulk_in)(struct usb_pipe *p, void *data, size_t len, unsigned timeout_ms);
 	int (*clear_halt_out)(struct usb_pipe *p);
@@ -46,9 +46,39 @@ struct usb_pipe { /* first member of every implementation */
  */
 int usb_virtual_open(struct usb_pipe **out, const char *options);
 
-/* usb_find_bridge - whether a known USB-NVMe bridge (bridge.md 1.1) is plugged into this machine,
- * from sysfs. Return: true with the ids of the first one found.
+/* Which device to take. All zero: any known bridge (bridge.md 1.1). */
+struct usb_address {
+	uint16_t vid, pid;
+	char port[32]; /* as sysfs names it, "2-1.4"; "" any */
+};
+
+struct usb_found {
+	struct usb_identity id;
+	uint8_t bus, device;
+	char port[32];
+	uint64_t disk_bytes; /* of a disk with a medium behind it; 0 none: it may hold a card */
+};
+
+/* usb_parse_address - "VID:PID" or "VID:PID@BUS-PORT" in hex; "" or NULL: any. Return: 0; -EINVAL
+ * (logged). */
+int usb_parse_address(struct usb_address *out, const char *text);
+/* usb_find - what fits, from sysfs. Return: how many there are, the first @max of them in @out. */
+size_t usb_find(const struct usb_address *want, struct usb_found *out, size_t max);
+/* usb_find_behind - the USB device that the SCSI device at this sysfs path belongs to. Return:
+ * false when it is not on USB. */
+bool usb_find_behind(const char *path, struct usb_identity *out);
+/* usb_disk_bytes - size of the largest block device whose sysfs path contains @through. A bridge
+ * with a graphics card shows an empty drive: 0. */
+uint64_t usb_disk_bytes(const char *through);
+/* usb_find_one - exactly one, without a disk. Return: 0; -ENODEV none; -EBUSY several, or it holds
+ * a disk (all logged). */
+int usb_find_one(const struct usb_address *want, struct usb_found *out);
+
+/* usb_libusb_open - the real thing, ready for a first CBW: kernel driver detached until close,
+ * interface claimed, halts cleared, leftovers of an earlier owner read away. Return: 0; as
+ * usb_find_one; -EACCES no permission; -EBUSY somebody else has it; -ENOTSUP no Bulk-Only interface
+ * (all logged); -ENOMEM.
  */
-bool usb_find_bridge(uint16_t *vid, uint16_t *pid);
+int usb_libusb_open(struct usb_pipe **out, const struct usb_address *want);
 
 #endif

@@ -369,7 +369,8 @@ static void cards_we_do_not_have_are_named(void **state)
 	static const struct {
 		const char *card;
 		int code;
-	} cases[] = {{"usb", -ENOTSUP}, {"usb:0bda:9210", -ENOTSUP}, {"tape", -EINVAL},
+	} cases[] = {{"usb:1234:5678", -ENODEV}, {"usb:0bda", -EINVAL}, {"usbx", -EINVAL},
+	        {"sg:/dev/sg99", -ENODEV}, {"sg", -EINVAL}, {"tape", -EINVAL},
 	        {"virtual,fast", -EINVAL}, {"virtual,threads=0", -EINVAL},
 	        {"virtual,vram=1", -EINVAL}, {"virtual,vram=64x", -EINVAL}};
 	struct rx580 *rx = NULL;
