@@ -21,4 +21,8 @@ struct cp_queue {
 	bool programmed;
 };
 
+/* cp_stop_leftover - take a queue off @pipe that this process did not start. Return: 0, also when
+ * there was none; as cp_queue_kill. */
+int cp_stop_leftover(struct cp *cp, unsigned pipe);
+
 #endif

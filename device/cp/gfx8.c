@@ -26,6 +26,7 @@
 #define GRBM_READ_TIMEOUT 0xFFu       /* polaris.md 6.2 */
 #define CP_ME_HALTED      0x15000000u /* polaris.md 6.4: ME, PFP, CE */
 #define CP_MEC_HALTED     0x50000000u
+#define PIPES_USED        2                    /* plan and service queue: resident-plans.md 8 */
 #define CP_SETTLE_US      50                   /* polaris.md 6.4 */
 #define IH_ENABLES        (1u << 0 | 1u << 17) /* RB_ENABLE, ENABLE_INTR: polaris.md 11.1 */
 #define WPTR_POLL_EN      (1u << 31)           /* polaris.md 6.5 */
@@ -168,6 +169,17 @@ static int run_mec(struct cp *cp)
 	return err;
 }
 
+/* clean_queues - step 48, on the pipes this driver uses. A queue left running would go on fetching
+ * from memory that is about to hold something else. */
+static int clean_queues(struct cp *cp)
+{
+	int err = 0;
+
+	for (unsigned pipe = 0; pipe < PIPES_USED && !err; pipe++)
+		err = cp_stop_leftover(cp, pipe);
+	return err;
+}
+
 int cp_start(struct cp *cp)
 {
 	const struct reg_value constants[] = {
@@ -191,6 +203,8 @@ int cp_start(struct cp *cp)
 		err = interrupts_off(cp); /* 40 */
 	if (!err)
 		err = run_mec(cp); /* 43, 46, 47 */
+	if (!err)
+		err = clean_queues(cp); /* 48 */
 	if (!err)
 		rx_log(LOG_INFO, "cp", "%u compute units", cp->compute_units);
 	return err;

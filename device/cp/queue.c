@@ -354,6 +354,20 @@ int cp_queue_kill(struct cp_queue *q)
 	return err ? err : settle(q);
 }
 
+int cp_stop_leftover(struct cp *cp, unsigned pipe)
+{
+	struct cp_queue q = {.cp = cp, .config = {.name = "leftover", .pipe = pipe}};
+	struct cp_queue_state state;
+	int err = cp_queue_read(&q, &state);
+
+	if (err || !state.active)
+		return err;
+	rx_log(LOG_WARN, "cp",
+	        "a queue of an earlier driver still runs on pipe %u (was it killed?): stopping it",
+	        pipe);
+	return cp_queue_kill(&q);
+}
+
 /* cp_queue_dump - polaris.md 12.2 step 2 */
 void cp_queue_dump(struct cp_queue *q)
 {
