@@ -17,20 +17,20 @@ static void *run(void *arg)
 	return NULL;
 }
 
-void link_resume(struct link *l)
+void link_resume(struct cable *l)
 {
 	assert_int_equal(pthread_create(&l->thread, NULL, run, l->server), 0);
 	l->running = true;
 }
 
-void link_pause(struct link *l)
+void link_pause(struct cable *l)
 {
 	server_tell(l->server, SERVER_STOP);
 	assert_int_equal(pthread_join(l->thread, NULL), 0);
 	l->running = false;
 }
 
-void link_start(struct link *l, bool super_speed)
+void link_start(struct cable *l, bool super_speed)
 {
 	const struct venc_options opt = {
 	        .super_speed = super_speed, .threads = 1, .vram_bytes = 64u << 20};
@@ -42,7 +42,7 @@ void link_start(struct link *l, bool super_speed)
 	link_resume(l);
 }
 
-void link_stop(struct link *l)
+void link_stop(struct cable *l)
 {
 	if (l->running)
 		link_pause(l);
@@ -50,7 +50,7 @@ void link_stop(struct link *l)
 	assert_int_equal(access(l->path, F_OK), -1);
 }
 
-int link_connect(struct link *l)
+int link_connect(struct cable *l)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -61,7 +61,7 @@ int link_connect(struct link *l)
 	return fd;
 }
 
-struct usb_pipe *link_open(struct link *l)
+struct usb_pipe *link_open(struct cable *l)
 {
 	struct usb_pipe *p = NULL;
 

@@ -16,7 +16,7 @@
 #include "device/usb/usbip_wire.h"
 #include "device/virtual/server/server.h"
 
-struct link {
+struct cable {
 	struct server *server;
 	pthread_t thread;
 	bool running;
@@ -26,14 +26,14 @@ struct link {
 
 /* link_start - a server with a small card, running. link_pause: it stops in place, so that a test
  * may touch its enclosure; link_resume lets it go on. */
-void link_start(struct link *l, bool super_speed);
-void link_pause(struct link *l);
-void link_resume(struct link *l);
-void link_stop(struct link *l);
+void link_start(struct cable *l, bool super_speed);
+void link_pause(struct cable *l);
+void link_resume(struct cable *l);
+void link_stop(struct cable *l);
 
 /* link_connect - a raw connection. link_open: an attached pipe. */
-int link_connect(struct link *l);
-struct usb_pipe *link_open(struct link *l);
+int link_connect(struct cable *l);
+struct usb_pipe *link_open(struct cable *l);
 
 /* Raw messages, for what the client never does. */
 void raw_send(int fd, const void *data, size_t len);

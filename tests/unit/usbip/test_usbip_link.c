@@ -27,7 +27,7 @@ static void the_client_enumerates_an_rtl9210_at_either_speed(void **state)
 {
 	(void)state;
 	for (int super = 0; super < 2; super++) {
-		struct link l;
+		struct cable l;
 		struct usb_identity id;
 
 		link_start(&l, super);
@@ -47,7 +47,7 @@ static void inquiry_comes_through_at_either_speed(void **state)
 {
 	(void)state;
 	for (int super = 0; super < 2; super++) {
-		struct link l;
+		struct cable l;
 		uint8_t data[96];
 
 		link_start(&l, super);
@@ -62,7 +62,7 @@ static void inquiry_comes_through_at_either_speed(void **state)
 
 static void a_stall_is_epipe_until_the_halt_is_cleared(void **state)
 {
-	struct link l;
+	struct cable l;
 	uint8_t cbw[31], data[64];
 
 	(void)state;
@@ -83,7 +83,7 @@ static void a_stall_is_epipe_until_the_halt_is_cleared(void **state)
 
 static void reset_recovery_follows_an_invalid_cbw(void **state)
 {
-	struct link l;
+	struct cable l;
 	uint8_t junk[5] = {0}, data[96];
 
 	(void)state;
@@ -102,7 +102,7 @@ static void reset_recovery_follows_an_invalid_cbw(void **state)
 
 static void an_in_with_nothing_to_send_times_out_and_the_pipe_stays_usable(void **state)
 {
-	struct link l;
+	struct cable l;
 	uint8_t data[96];
 
 	(void)state;
@@ -118,7 +118,7 @@ static void an_in_with_nothing_to_send_times_out_and_the_pipe_stays_usable(void 
 
 static void a_mute_device_is_back_after_a_port_reset(void **state)
 {
-	struct link l;
+	struct cable l;
 	uint8_t cbw[31], data[96];
 
 	(void)state;
@@ -139,7 +139,7 @@ static void a_mute_device_is_back_after_a_port_reset(void **state)
 
 static void a_second_client_is_refused_and_gets_it_afterwards(void **state)
 {
-	struct link l;
+	struct cable l;
 	struct usb_pipe *second = NULL;
 
 	(void)state;
@@ -164,7 +164,7 @@ static void a_second_client_is_refused_and_gets_it_afterwards(void **state)
 
 static void unplugging_is_enodev_and_stays_so_after_plugging_in_again(void **state)
 {
-	struct link l;
+	struct cable l;
 	uint8_t data[96];
 
 	(void)state;
@@ -209,7 +209,7 @@ static void what_is_no_address_is_einval(void **state)
 
 static void tcp_works_like_a_unix_socket(void **state)
 {
-	struct link l;
+	struct cable l;
 	struct usb_pipe *p = NULL;
 	uint8_t data[96];
 	char where[64];

@@ -1,0 +1,80 @@
+#!/bin/bash
+# The enclosure as a process of its own: a daemon over USB/IP, killed in mid-work; the next one finds
+# the same card with the same bytes. Who does not get it is told why.
+. "$(dirname "$0")/lib.sh"
+requires dd cmp fusermount3
+[ -x "$BUILD/rx580-enclosure" ] || skip "no rx580-enclosure in $BUILD"
+own_tmp
+RX=$BUILD/rx580fs
+SOCK=$TMP/sock
+CARD=usbip:unix:$SOCK
+MIB=1048576
+D=$TMP/mnt
+mkdir "$D"
+
+cleanup() {
+	cd /
+	fusermount3 -uqz "$D"
+	[ -n "$PID" ] && kill -9 "$PID" 2>/dev/null
+	[ -n "$SERVER" ] && kill "$SERVER" 2>/dev/null
+	rm -rf "$TMP"
+}
+trap cleanup EXIT
+
+# start_daemon - in the foreground mode, behind our back; its log in $TMP/err.
+start_daemon() {
+	"$RX" --card "$CARD" -f "$D" 2>"$TMP/err" &
+	PID=$!
+	eventually 60 test -r "$D/status" || fail "no mount: $(cat "$TMP/err")"
+}
+
+"$BUILD/rx580-enclosure" --unix "$SOCK" 2>"$TMP/server" &
+SERVER=$!
+eventually 30 test -S "$SOCK" || fail "the server does not listen: $(cat "$TMP/server")"
+head -c 200000 /dev/urandom >"$TMP/data"
+
+start_daemon
+expect "state" ready "$(value "$D/status" state)"
+expect "backend" usbip "$(value "$D/status" backend)"
+dd if="$TMP/data" of="$D/vram" bs=64k oflag=seek_bytes seek=$((64 * MIB)) conv=notrunc status=none || fail "write below 256 MiB"
+dd if="$TMP/data" of="$D/vram" bs=64k oflag=seek_bytes seek=$((512 * MIB)) conv=notrunc status=none || fail "write above"
+refuses "another client has it" "$RX" --card "$CARD" --run true
+refuses "Address already in use" "$BUILD/rx580-enclosure" --unix "$SOCK"
+
+# the daemon dies in the middle of a transfer
+dd if="$D/vram" of=/dev/null bs=64k count=4096 status=none 2>/dev/null &
+DD=$!
+sleep 0.3
+kill -9 $PID
+wait $PID $DD 2>/dev/null
+fusermount3 -uqz "$D"
+
+start_daemon
+for at in 64 512; do
+	dd if="$D/vram" of="$TMP/got" bs=64k iflag=skip_bytes,count_bytes skip=$((at * MIB)) count=200000 status=none
+	same "vram at $at MiB after kill -9" "$TMP/data" "$TMP/got"
+done
+
+# surprise removal, then a power cycle
+kill -USR1 $SERVER
+eventually 10 grep -q "unplugged" "$TMP/server" || fail "no word of the unplugging"
+refuses "No such device" cat "$D/vram"
+kill $PID
+wait $PID
+PID=
+kill -USR2 $SERVER
+start_daemon
+expect "state after plugging in" ready "$(value "$D/status" state)"
+kill $PID
+wait $PID
+expect "exit status of the daemon" 0 $?
+PID=
+
+kill -TERM $SERVER
+wait $SERVER
+expect "exit status of the server" 0 $?
+SERVER=
+[ ! -e "$SOCK" ] || fail "the socket is still there"
+expect "guest errors" 0 "$(sed -n 's/.*bytes, \([0-9]*\) guest errors/\1/p' "$TMP/server" | sort -n | tail -1)"
+refuses "is rx580-enclosure" "$RX" --card "$CARD" --run true
+finish
