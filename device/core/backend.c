@@ -4,6 +4,7 @@
 
 #include "device/core/rx580_priv.h"
 #include "device/err.h"
+#include "device/scsi/scsi.h"
 #include "device/usb/usbip.h"
 
 static int carry(struct scsi **out, struct usb_pipe *pipe)

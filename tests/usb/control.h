@@ -16,6 +16,8 @@ enum control {
 	CONTROL_BUSY,                /* 1: another program holds the interface */
 	CONTROL_DISK,                /* 1: a disk with a medium behind the bridge */
 	CONTROL_SECOND,              /* 1: a second bridge is plugged in */
+	CONTROL_REENUMERATE,         /* the next port reset makes the device enumerate anew */
+	CONTROL_PERMISSION,          /* 0: both nodes may not be opened */
 	CONTROL_DRIVER,              /* returns whether the kernel's driver is bound */
 	CONTROL_GUEST_ERRORS,        /* returns the mistakes the enclosure and its card counted */
 	CONTROL_PENDING,             /* returns how many URBs wait for the device */

@@ -55,6 +55,8 @@ gboolean control_ioctl(UMockdevIoctlBase *base, UMockdevIoctlClient *client, gpo
 	case CONTROL_BUSY: h->busy = arg; return answer(client, true);
 	case CONTROL_DISK: return answer(client, devices_set_disk(h, arg));
 	case CONTROL_SECOND: return answer(client, devices_set_second(h, arg));
+	case CONTROL_REENUMERATE: h->reenumerate = arg; return answer(client, true);
+	case CONTROL_PERMISSION: return answer(client, devices_set_permission(h, arg));
 	case CONTROL_DRIVER: return answer_ioctl(client, h->driver_bound, 0);
 	case CONTROL_GUEST_ERRORS: return answer_ioctl(client, guest_errors(h), 0);
 	case CONTROL_PENDING:

@@ -1,5 +1,6 @@
 /* devices.c - sysfs of the mocked machine: the bridge at port 1-1 with its SCSI generic node. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "device/virtual/enclosure/usb_descriptors.h"
 #include "tests/usb/control.h"
@@ -98,16 +99,40 @@ bool devices_set_disk(struct host *h, bool there)
 {
 	if (there)
 		return add(h,
-		        "P: " DISK "\nN: sda\nE: DEVNAME=/dev/sda\nE: DEVTYPE=disk\n"
+		        "P: " DISK "\nE: DEVNAME=/dev/sda\nE: DEVTYPE=disk\n"
 		        "E: MAJOR=8\nE: MINOR=0\nE: SUBSYSTEM=block\nA: size=1953525168\\n\n\n");
+	g_autofree char *root = umockdev_testbed_get_root_dir(h->testbed);
+	g_autofree char *link = g_strconcat(root, "/sys/block/sda", NULL);
+
 	umockdev_testbed_remove_device(h->testbed, "/sys" DISK);
+	unlink(link); /* which the testbed forgets */
 	return true;
 }
 
 bool devices_set_second(struct host *h, bool there)
 {
 	if (there)
-		return add_usb(h, SECOND, 2, true);
+		return add_usb(h, SECOND, 2, false);
 	umockdev_testbed_remove_device(h->testbed, "/sys" SECOND);
 	return true;
+}
+
+/* A sysctl that may not be written stands in for a node without permission: even root gets EACCES.
+ */
+static bool set_permission(struct host *h, const char *node, bool permitted)
+{
+	g_autofree char *root = umockdev_testbed_get_root_dir(h->testbed);
+	g_autofree char *path = g_strconcat(root, node, NULL);
+
+	if (permitted) {
+		set_node(h, node, true); /* over the link */
+		return true;
+	}
+	set_node(h, node, false);
+	return !symlink("/proc/sys/kernel/ostype", path);
+}
+
+bool devices_set_permission(struct host *h, bool permitted)
+{
+	return set_permission(h, USB_NODE, permitted) && set_permission(h, SG_NODE, permitted);
 }

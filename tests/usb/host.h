@@ -15,7 +15,8 @@ struct host {
 	bool driver_bound; /* usb-storage */
 	bool busy;         /* the interface belongs to somebody else */
 	bool unplugged;
-	bool has_nodes; /* in /dev, from an earlier plugging in */
+	bool reenumerate;  /* at the next reset */
+	bool has_nodes;    /* in /dev, from an earlier plugging in */
 	GQueue waiting[2]; /* struct urb: bulk OUT, bulk IN */
 	GQueue done;
 	GMainLoop *loop;
@@ -33,6 +34,7 @@ void usbfs_pump(struct host *h);
 /* devices.c: what sysfs shows. False: said on stderr. */
 bool devices_plug(struct host *h);
 void devices_unplug(struct host *h);
+bool devices_set_permission(struct host *h, bool permitted);
 bool devices_set_disk(struct host *h, bool there);
 bool devices_set_second(struct host *h, bool there);
 

@@ -3,6 +3,7 @@
  */
 #include "device/bytes.h"
 #include "device/clock.h"
+#include "device/core/rx580_priv.h"
 #include "device/err.h"
 #include "device/scsi/scsi.h"
 #include "device/virtual/enclosure/enclosure.h"
@@ -196,6 +197,20 @@ static void second_failure_resets_the_port(void **state)
 	scsi_free(s);
 }
 
+static void device_that_enumerates_anew_is_found_again(void **state)
+{
+	struct scsi *s = open_usb();
+
+	(void)state;
+	assert_int_equal(control(CONTROL_REENUMERATE, 1), 0);
+	inject(VENC_FAULT_TIMEOUT, 2);
+	assert_int_equal(read_version(s, NULL), -ETIMEDOUT);
+	assert_int_equal(read_version(s, NULL), -ETIMEDOUT);
+	assert_int_equal(counters(s).resets, 1);
+	assert_int_equal(read_version(s, NULL), 4);
+	scsi_free(s);
+}
+
 static void kernel_driver_is_back_after_close(void **state)
 {
 	(void)state;
@@ -294,6 +309,46 @@ static void another_owner_is_named(void **state)
 	assert_int_equal(open_address(""), 0);
 }
 
+static void missing_permission_names_the_rule(void **state)
+{
+	struct scsi *s;
+
+	(void)state;
+	assert_int_equal(control(CONTROL_PERMISSION, 0), 0);
+	assert_int_equal(open_address(""), -EACCES);
+	said("no permission for /dev/bus/usb/001/002: install the udev rule 70-rx580fs.rules");
+	assert_int_equal(scsi_sg_new(&s, SG_NODE), -EACCES);
+	said("no permission for /dev/sg0: install the udev rule 70-rx580fs.rules");
+	assert_int_equal(control(CONTROL_PERMISSION, 1), 0);
+	assert_int_equal(open_address(""), 0);
+}
+
+static void auto_takes(const char *want)
+{
+	const char *kind;
+	struct scsi *s;
+
+	assert_int_equal(backend_open(&s, &kind, "auto"), 0);
+	assert_string_equal(kind, want);
+	scsi_free(s);
+}
+
+static void auto_takes_one_bridge_without_a_disk(void **state)
+{
+	(void)state;
+	auto_takes("usb");
+	assert_int_equal(control(CONTROL_DISK, 1), 0);
+	auto_takes("virtual");
+	assert_int_equal(control(CONTROL_DISK, 0), 0);
+	assert_int_equal(control(CONTROL_SECOND, 1), 0);
+	auto_takes("virtual");
+	assert_int_equal(control(CONTROL_SECOND, 0), 0);
+	assert_int_equal(control(CONTROL_UNPLUG, 0), 0);
+	auto_takes("virtual");
+	assert_int_equal(control(CONTROL_UNPLUG, 1), 0);
+	auto_takes("usb");
+}
+
 /* ---- SG_IO ---- */
 
 static void sg_refuses_what_the_host_cannot_move(void **state)
@@ -350,6 +405,7 @@ int main(void)
 	        cmocka_unit_test(sg_reports_every_fault),
 	        cmocka_unit_test(deadline_cancels_the_transfer),
 	        cmocka_unit_test(second_failure_resets_the_port),
+	        cmocka_unit_test(device_that_enumerates_anew_is_found_again),
 	        cmocka_unit_test(kernel_driver_is_back_after_close),
 	        cmocka_unit_test(leftovers_of_a_dead_owner_are_drained),
 	        cmocka_unit_test(device_is_found_by_id_and_port),
@@ -357,6 +413,8 @@ int main(void)
 	        cmocka_unit_test(one_of_two_must_be_named),
 	        cmocka_unit_test(a_disk_is_left_alone),
 	        cmocka_unit_test(another_owner_is_named),
+	        cmocka_unit_test(missing_permission_names_the_rule),
+	        cmocka_unit_test(auto_takes_one_bridge_without_a_disk),
 	        cmocka_unit_test(sg_refuses_what_the_host_cannot_move),
 	        cmocka_unit_test(sg_wants_a_scsi_generic_node),
 	        cmocka_unit_test(removal_is_enodev_at_once),

@@ -175,9 +175,13 @@ static gboolean clear_halt(struct host *h, UMockdevIoctlClient *client, UMockdev
 
 static gboolean reset(struct host *h, UMockdevIoctlClient *client)
 {
+	bool lost = h->reenumerate;
+
+	h->reenumerate = false;
 	venc_port_reset(h->enclosure);
 	usbfs_pump(h);
-	return answer_ioctl(client, 0, 0);
+	/* as the kernel says that the old device is gone and a new one is there */
+	return lost ? answer_ioctl(client, -1, ENODEV) : answer_ioctl(client, 0, 0);
 }
 
 gboolean usbfs_ioctl(UMockdevIoctlBase *base, UMockdevIoctlClient *client, gpointer host)
