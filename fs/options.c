@@ -168,13 +168,15 @@ int options_parse(struct options *o, int argc, char **argv)
 
 void options_usage(void)
 {
-	printf("usage: rx580fs [--card auto|usb[:VID:PID]|virtual[,OPTION...]] [-f] [-o "
-	       "OPTION,...] "
-	       "MOUNTPOINT\n"
-	       "       rx580fs [--card ...] [-o ...] --run 'COMMAND'\n"
+	printf("usage: rx580fs [--card CARD] [-f] [-o OPTION,...] MOUNTPOINT\n"
+	       "       rx580fs [--card CARD] [-o ...] --run 'COMMAND'\n"
 	       "\n"
-	       "  --card auto      the card behind a USB bridge if one is plugged in, else "
+	       "  --card auto      the card behind a USB bridge if exactly one is plugged in, else "
 	       "virtual\n"
+	       "  --card usb[:VID:PID[@BUS-PORT]]\n"
+	       "                   a real bridge through libusb\n"
+	       "  --card sg:/dev/sgN\n"
+	       "                   a real bridge through SG_IO\n"
 	       "  --card virtual   the enclosure and card played in software;\n"
 	       "                   virtual,realtime sleeps for the modelled wire time\n"
 	       "  --run 'COMMAND'  mount on a private folder named in $RX580, run, unmount,\n"

@@ -28,7 +28,7 @@ packages_build() {
 		libusb-1.0-0-dev libjansson-dev libcmocka-dev rocm-device-libs
 }
 packages_test() {
-	echo python3 python3-numpy jq xxd attr busybox rsync file pciutils bsdextrautils psmisc procps
+	echo python3 python3-numpy jq xxd attr busybox rsync file pciutils bsdextrautils psmisc procps umockdev libumockdev-dev
 }
 packages_check() {
 	echo shellcheck clang-format-19 "libclang-rt-$(llvm_version)-dev"
