@@ -177,8 +177,9 @@
 #define RELEASE_MEM_TC_WB_ACTION     (1u << 15)
 #define RELEASE_MEM_TCL1_ACTION      (1u << 16)
 #define RELEASE_MEM_TC_ACTION        (1u << 17)
-#define RELEASE_MEM_CACHE_FLUSH      0x00038514u /* CACHE_FLUSH_AND_INV_TS, index 5, TC_WB | TCL1 | TC \
-	                                          */
+#define RELEASE_MEM_CACHE_FLUSH                                                                    \
+	0x00038514u /* CACHE_FLUSH_AND_INV_TS, index 5, TC_WB | TCL1 | TC                          \
+	             */
 #define RELEASE_MEM_DST_SEL_SHIFT 16
 #define RELEASE_MEM_DST_SEL_MASK  0x3u
 #define RELEASE_MEM_INT_SEL_SHIFT 24

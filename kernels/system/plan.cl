@@ -1,9 +1,16 @@
-/* plan.cl - the kernels the plan engine adds to every step (docs/plan-format.md 3, 5). One group each.
- * Floats are tested as bits: the compiler may assume there are no NaNs. */
+/* plan.cl - the kernels the plan engine adds to every step (docs/plan-format.md 3, 5). One group
+ * each. Floats are tested as bits: the compiler may assume there are no NaNs. */
 #include "step.h"
 
-enum { GOOD, BAD_LENGTH, BAD_CHECKSUM, BAD_SEQUENCE, BAD_LOSS, BAD_GRAD_NORM }; /* docs/plan-format.md 3, record */
-enum { NEXT_SEQUENCE, CONSUMED, HALT, STEP };					 /* words of the state block */
+enum {
+	GOOD,
+	BAD_LENGTH,
+	BAD_CHECKSUM,
+	BAD_SEQUENCE,
+	BAD_LOSS,
+	BAD_GRAD_NORM
+};                                            /* docs/plan-format.md 3, record */
+enum { NEXT_SEQUENCE, CONSUMED, HALT, STEP }; /* words of the state block */
 
 #define LANE __builtin_amdgcn_workitem_id_x()
 
@@ -12,8 +19,8 @@ static bool finite(global const float *x)
 	return (as_uint(*x) & 0x7f800000u) != 0x7f800000u;
 }
 
-/* Checksum of n dwords over 64 lanes; the result is valid in every lane. One wave: no barrier needed (lockstep), but the
- * sum order is fixed all the same. */
+/* Checksum of n dwords over 64 lanes; the result is valid in every lane. One wave: no barrier
+ * needed (lockstep), but the sum order is fixed all the same. */
 static uint checksum(global const uint *words, uint n, local uint *part)
 {
 	uint sum = 0;
@@ -27,10 +34,11 @@ static uint checksum(global const uint *words, uint n, local uint *part)
 	return sum;
 }
 
-/* plan_begin - take the slot the command processor announced, check it, fill the step context. group 64. */
-__attribute__((reqd_work_group_size(64, 1, 1)))
-kernel void plan_begin(global const uint *in, global struct rx_step *step, global const uint *state, uint payload_bytes,
-	uint nscalars, uint nids)
+/* plan_begin - take the slot the command processor announced, check it, fill the step context.
+ * group 64. */
+__attribute__((reqd_work_group_size(64, 1, 1))) kernel void plan_begin(global const uint *in,
+        global struct rx_step *step, global const uint *state, uint payload_bytes, uint nscalars,
+        uint nids)
 {
 	local uint part[64];
 	ulong slot = in[0] | (ulong)in[1] << 32;
@@ -59,9 +67,9 @@ kernel void plan_begin(global const uint *in, global struct rx_step *step, globa
 }
 
 /* plan_check - the decision before anything changes; always writes every triple. group 64. */
-__attribute__((reqd_work_group_size(64, 1, 1)))
-kernel void plan_check(global struct rx_step *step, global const float *loss, global const float *grad_norm,
-	global uint *triples, global const uint *sizes, uint words, global uint *state, global uint *fuse)
+__attribute__((reqd_work_group_size(64, 1, 1))) kernel void plan_check(global struct rx_step *step,
+        global const float *loss, global const float *grad_norm, global uint *triples,
+        global const uint *sizes, uint words, global uint *state, global uint *fuse)
 {
 	uint verdict = step->reserved[0];
 	if (verdict == GOOD && loss && !finite(loss))
@@ -81,9 +89,9 @@ kernel void plan_check(global struct rx_step *step, global const float *loss, gl
 }
 
 /* plan_record - one record, then the counters. group 64, lane 0 works. */
-__attribute__((reqd_work_group_size(64, 1, 1)))
-kernel void plan_record(global const struct rx_step *step, global const float *loss, global const float *grad_norm,
-	global uint *state, global uint *records, uint mask)
+__attribute__((reqd_work_group_size(64, 1, 1))) kernel void plan_record(
+        global const struct rx_step *step, global const float *loss, global const float *grad_norm,
+        global uint *state, global uint *records, uint mask)
 {
 	if (LANE != 0)
 		return;

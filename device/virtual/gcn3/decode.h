@@ -45,17 +45,17 @@ enum gcn3_format {
 
 /* Where each format puts its operands; what is absent is GCN3_OPERAND_NONE:
  * SOP1 SOP2 SOPC  dst, src[]; s_set_gpr_idx_on: src[0] and imm (the four enable bits)
- * SOPK            dst and imm; s_cmpk_*, s_setreg_b32, s_cbranch_i_fork: src[0] and imm; s_addk, s_mulk: dst is read too;
- *                 s_setreg_imm32_b32: src[0] = LITERAL
- * SMEM            dst = loaded or stored SGPRs, sbase, then soffset or imm; s_atc_probe: literal = the probed access
- * VOP1 VOP2 VOP3  dst (an SGPR for v_readlane, v_readfirstlane), src[]; carry out or div_scale flag in sdst, carry in
- *                 src[2]; v_madmk: src[1] = LITERAL, v_madak: src[2] = LITERAL; v_mac: dst is read too
- * VOPC            sdst = VCC (short form) or the SGPR pair, dst absent; v_cmpx writes EXEC as well
- * VINTRP          dst, src[0] = VGPR, imm = attribute << 2 | channel; v_interp_mov: literal = the parameter
- * DS              dst = result, vaddr, vdata, vdata1, imm
- * FLAT            dst = loaded value or, with glc, the value before an atomic; vaddr (64 bits), vdata = what is stored
- * MUBUF MTBUF     vdata = register(s) loaded, stored or given to the atomic; dst = vdata when it is written; vaddr, sbase,
- *                 soffset, imm; vaddr with both offen and idxen: index, then offset
+ * SOPK            dst and imm; s_cmpk_*, s_setreg_b32, s_cbranch_i_fork: src[0] and imm; s_addk,
+ * s_mulk: dst is read too; s_setreg_imm32_b32: src[0] = LITERAL SMEM            dst = loaded or
+ * stored SGPRs, sbase, then soffset or imm; s_atc_probe: literal = the probed access VOP1 VOP2 VOP3
+ * dst (an SGPR for v_readlane, v_readfirstlane), src[]; carry out or div_scale flag in sdst, carry
+ * in src[2]; v_madmk: src[1] = LITERAL, v_madak: src[2] = LITERAL; v_mac: dst is read too VOPC sdst
+ * = VCC (short form) or the SGPR pair, dst absent; v_cmpx writes EXEC as well VINTRP          dst,
+ * src[0] = VGPR, imm = attribute << 2 | channel; v_interp_mov: literal = the parameter DS dst =
+ * result, vaddr, vdata, vdata1, imm FLAT            dst = loaded value or, with glc, the value
+ * before an atomic; vaddr (64 bits), vdata = what is stored MUBUF MTBUF     vdata = register(s)
+ * loaded, stored or given to the atomic; dst = vdata when it is written; vaddr, sbase, soffset,
+ * imm; vaddr with both offen and idxen: index, then offset
  */
 struct gcn3_insn {
 	uint16_t op;     /* enum gcn3_op */
@@ -83,14 +83,14 @@ struct gcn3_insn {
 	                     used */
 	bool offen, idxen, glc, slc, tfe, lds, gds;
 	uint8_t dfmt, nfmt; /* MTBUF */
-	uint16_t vgprs;	    /* VALU: 0 from the decoder; a cache may store gcn3_valu_registers() here */
+	uint16_t vgprs; /* VALU: 0 from the decoder; a cache may store gcn3_valu_registers() here */
 };
 
 /* gcn3_decode - decode one instruction.
  * @code: @avail bytes, little endian. @out is filled only on success.
- * Stricter than LLVM where LLVM prints what no gfx803 has: SGPR tuples off their alignment, operand codes 125, 209..239 and
- * 254 (LDS direct), FLAT offsets, abs/neg on integer sources.
- * Return: bytes used (4 or 8); -EINVAL unknown or malformed encoding; -ENODATA @avail too small.
+ * Stricter than LLVM where LLVM prints what no gfx803 has: SGPR tuples off their alignment, operand
+ * codes 125, 209..239 and 254 (LDS direct), FLAT offsets, abs/neg on integer sources. Return: bytes
+ * used (4 or 8); -EINVAL unknown or malformed encoding; -ENODATA @avail too small.
  */
 int gcn3_decode(const uint8_t *code, size_t avail, struct gcn3_insn *out);
 

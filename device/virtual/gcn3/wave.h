@@ -78,13 +78,15 @@ static inline void gcn3_set_sgpr64(struct gcn3_wave *w, unsigned code, uint64_t 
 /* gcn3_exec_lanes - EXEC as per-lane masks; recomputed only when EXEC changed. */
 const uint32_t *gcn3_exec_lanes(struct gcn3_wave *w);
 
-/* gcn3_fp_enter, gcn3_fp_leave - around running a wave: give the calling thread's MXCSR to the wave (rounding and
- * denormals of w->mode, which s_setreg then keeps up to date), and back. @host: what enter returned. */
+/* gcn3_fp_enter, gcn3_fp_leave - around running a wave: give the calling thread's MXCSR to the wave
+ * (rounding and denormals of w->mode, which s_setreg then keeps up to date), and back. @host: what
+ * enter returned. */
 uint32_t gcn3_fp_enter(const struct gcn3_wave *w);
 void gcn3_fp_leave(uint32_t host);
 
-/* gcn3_valu_registers - VGPRs @i can touch: highest index + 1, at least 1; above 256 when an operand is impossible.
- * Whoever keeps decoded instructions stores it in insn->vgprs, which saves gcn3_exec_valu() asking every time. */
+/* gcn3_valu_registers - VGPRs @i can touch: highest index + 1, at least 1; above 256 when an
+ * operand is impossible. Whoever keeps decoded instructions stores it in insn->vgprs, which saves
+ * gcn3_exec_valu() asking every time. */
 uint16_t gcn3_valu_registers(const struct gcn3_insn *i);
 
 /* The executors, one per unit; the caller has checked insn->op belongs to it, and advances pc by

@@ -26,7 +26,7 @@ static const char source[] =
 #define GOOD             "\"a\":1.5,\"x\":\"buf\",\"n\":3,\"t\":{\"local\":256}"
 #define ROOT(more)                                                                                 \
 	"{\"format\":\"rx580-plan-1\"," more "\"steps\":[{\"kernel\":\"m:fixed\",\"groups\":[1],"  \
-	                                     "\"group\":[64],\"args\":{\"x\":\"buf\"}}]}"
+	"\"group\":[64],\"args\":{\"x\":\"buf\"}}]}"
 
 static void mistakes_are_refused_with_code_and_place(void **state)
 {

@@ -1,2 +1,0 @@
-/* moved: use device/plan/kernels.h */
-#include "device/plan/kernels.h"
