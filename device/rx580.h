@@ -16,8 +16,9 @@ struct rx_buffer;
 enum rx_state { RX_INIT, RX_READY, RX_HUNG, RX_GONE };
 
 struct rx_options {
-	const char *card; /* "auto", "usb[:VID:PID[@BUS-PORT]]", "sg:/dev/sgN",
-	                     "virtual[,options]" */
+	const char *card;  /* "auto", "usb[:VID:PID[@BUS-PORT]]", "sg:/dev/sgN",
+	                      "usbip:...", "replay:FILE", "virtual[,options]" */
+	const char *trace; /* record every command in this file; NULL: no */
 	/* @yield: called between bridge commands of long operations, where other jobs may use the
 	 * card. May be NULL. */
 	void (*yield)(void *ctx);

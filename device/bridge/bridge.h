@@ -25,8 +25,7 @@ struct bridge_info {
 	 * here, also after somebody moved the BAR (bridge.md 2.10). */
 	uint64_t window_base;
 	bool errors_visible;      /* a failed TLP is reported; otherwise reads return stale data */
-	bool ability_alias_write; /* dword writes by E3/34 proven harmless (bridge.md 2.10); never
-	                             yet */
+	bool ability_alias_write; /* dword writes by E3/34 in use: rtl921x_use_alias */
 	uint64_t retries;         /* reads repeated after a transport failure */
 };
 

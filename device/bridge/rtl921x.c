@@ -11,16 +11,8 @@
 #include "device/core/mutants.h"
 #include "device/err.h"
 
-#define MAIN_HEADER                                                                                \
-	0xAC004000u /* flash header; reading 0x60 bytes of it unlocks E3: bridge.md 2.7 */
-#define MAIN_HEADER_BYTES 0x60u
-#define MAIN_MAGIC        0x97463136u /* bridge.md 2.1 */
-#define HEADER_VERSION    0x4C        /* three u32: major, minor, patch */
-#define IC_VERSION_FIRST  0xA0010000u /* bridge.md 2.2: 0xA001000x */
-#define LINK_STATE_OTHER  3           /* bridge.md 2.8 BB: a PCIe device that is no disk */
-#define LINK_TYPE_PCIE    1
-#define SENSE_ILLEGAL     0x05 /* bridge.md 2.5: 5/20/00 */
-#define ASC_BAD_OPCODE    0x20
+#define SENSE_ILLEGAL  0x05 /* bridge.md 2.5: 5/20/00 */
+#define ASC_BAD_OPCODE 0x20
 #define CANARY_INTERVAL                                                                            \
 	256 /* memory commands between two looks at the vendor id: bridge.md 7.4                   \
 	     */
@@ -71,10 +63,10 @@ static void count_tlps(struct rtl_engine *e, uint8_t sub, uint32_t addr, uint32_
 
 static int unlock(struct rtl921x *r)
 {
-	uint8_t header[MAIN_HEADER_BYTES];
+	uint8_t header[RTL_MAIN_HEADER_BYTES];
 
 	return rtl_exec(
-	        r, RTL_OP_READ, RTL_READ_MEMORY, MAIN_HEADER, header, sizeof(header), false);
+	        r, RTL_OP_READ, RTL_READ_MEMORY, RTL_MAIN_HEADER, header, sizeof(header), false);
 }
 
 static void log_refusal(
@@ -235,16 +227,28 @@ static int mem_read32(struct bridge *b, uint64_t addr, uint32_t *value)
 	return err ? err : canary(r);
 }
 
+/* alias_fits - the stray store of a dword E3/34 goes to the CPU address that equals the offset:
+ * harmless when that is SRAM (bridge.md 2.10). */
+static bool alias_fits(const struct rtl921x *r, uint32_t offset)
+{
+	return r->info.ability_alias_write && offset >= RTL_SRAM &&
+	       range_ok(offset - RTL_SRAM, 4, RTL_SRAM_BYTES);
+}
+
 static int mem_write32(struct bridge *b, uint64_t addr, uint32_t value)
 {
 	struct rtl921x *r = self(b);
-	uint32_t unused;
+	uint32_t offset;
+	uint8_t data[4];
 
 	if (addr % 4)
 		return -EINVAL;
-	int err = to_offset(r, addr, 4, &unused); /* the engine takes bus addresses; same reach */
+	int err = to_offset(r, addr, 4, &offset); /* the engine takes bus addresses; same reach */
 
-	if (!err)
+	put_le32(data, value);
+	if (!err && alias_fits(r, offset))
+		err = rtl_exec(r, RTL_OP_WRITE, RTL_MEM_WRITE, offset, data, sizeof(data), false);
+	else if (!err)
 		err = rtl_engine_write(r, (uint32_t)addr, value);
 	return err ? err : canary(r);
 }
@@ -331,6 +335,17 @@ static const struct bridge_ops rtl921x_ops = {
         .free = free_bridge,
 };
 
+void rtl921x_use_alias(struct bridge *b, bool on)
+{
+	if (b->ops == &rtl921x_ops)
+		self(b)->info.ability_alias_write = on;
+}
+
+uint64_t rtl921x_alias_address(struct bridge *b)
+{
+	return (uint32_t)(self(b)->info.window_base + RTL_SRAM);
+}
+
 /* ---- identification and set-up: bridge.md 7.2 steps 2 to 6 ---- */
 
 /* ask - a probing command: refused means another family, not a failure worth a log line. */
@@ -351,22 +366,27 @@ static int identify(struct rtl921x *r)
 		err = -ENOTSUP;
 	if (!err)
 		err = ask(r, RTL_IC_VERSION, ic, sizeof(ic));
-	if (!err && (get_le32(ic) & ~0xFu) != IC_VERSION_FIRST)
+	if (!err && (get_le32(ic) & ~0xFu) != RTL_IC_VERSION_FIRST)
 		err = -ENOTSUP;
 	return err;
 }
 
-static void note_firmware(struct rtl921x *r, const uint8_t *version)
+bool rtl_known_firmware(const char *version)
 {
 	static const char *const analysed[] = {
 	        "1.29.391", "1.32.16", "1.32.49", "1.32.87"}; /* bridge.md 8.1 */
-	bool known = false;
 
+	for (size_t i = 0; i < ARRAY_SIZE(analysed); i++)
+		if (!strcmp(analysed[i], version))
+			return true;
+	return false;
+}
+
+static void note_firmware(struct rtl921x *r, const uint8_t *version)
+{
 	snprintf(r->info.firmware, sizeof(r->info.firmware), "%u.%u.%u", get_le32(version),
 	        get_le32(version + 4), get_le32(version + 8));
-	for (size_t i = 0; i < ARRAY_SIZE(analysed); i++)
-		known |= !strcmp(analysed[i], r->info.firmware);
-	if (!known)
+	if (!rtl_known_firmware(r->info.firmware))
 		rx_log(LOG_WARN, "bridge", "firmware %s was not analysed; expect surprises",
 		        r->info.firmware);
 }
@@ -374,7 +394,7 @@ static void note_firmware(struct rtl921x *r, const uint8_t *version)
 /* check_firmware - version words, cross-checked with the flash header (whose read unlocks E3). */
 static int check_firmware(struct rtl921x *r)
 {
-	uint8_t version[20], header[MAIN_HEADER_BYTES];
+	uint8_t version[20], header[RTL_MAIN_HEADER_BYTES];
 	int err = rtl_exec(r, RTL_OP_READ, RTL_VERSION, 0, version, sizeof(version), false);
 
 	if (err)
@@ -382,10 +402,11 @@ static int check_firmware(struct rtl921x *r)
 	note_firmware(r, version);
 	if (rx_mutant == RX_MUTANT_NO_UNLOCK)
 		return 0;
-	err = rtl_exec(r, RTL_OP_READ, RTL_READ_MEMORY, MAIN_HEADER, header, sizeof(header), false);
+	err = rtl_exec(
+	        r, RTL_OP_READ, RTL_READ_MEMORY, RTL_MAIN_HEADER, header, sizeof(header), false);
 	if (err)
 		return err;
-	if (get_le32(header) != MAIN_MAGIC || memcmp(header + HEADER_VERSION, version, 12))
+	if (get_le32(header) != RTL_MAIN_MAGIC || memcmp(header + RTL_HEADER_VERSION, version, 12))
 		return rx_fail("bridge", -ENOTSUP,
 		        "the flash header does not match firmware %s: fallback firmware, or no "
 		        "RTL921x; not going on",
@@ -406,7 +427,7 @@ static int check_link(struct rtl921x *r)
 		return rx_fail("bridge", -ENODEV,
 		        "no PCIe device behind the bridge: power the card before the enclosure "
 		        "gets USB power");
-	if (link[0] != LINK_STATE_OTHER || link[8] != LINK_TYPE_PCIE)
+	if (link[0] != RTL_LINK_STATE_OTHER || link[8] != RTL_LINK_TYPE_PCIE)
 		return rx_fail("bridge", -ENODEV,
 		        "the enclosure holds a disk (state %u), not a graphics card", link[0]);
 	r->device_present = true;

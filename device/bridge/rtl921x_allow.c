@@ -71,11 +71,16 @@ static const char *refuse_read(uint8_t sub, uint32_t addr, uint32_t len)
 	}
 }
 
+static bool stores_in_sram(uint32_t cpu_addr, uint32_t len)
+{
+	return cpu_addr >= RTL_SRAM && range_ok(cpu_addr - RTL_SRAM, len, RTL_SRAM_BYTES);
+}
+
 static const char *refuse_write(uint8_t sub, uint32_t addr, uint32_t len)
 {
 	switch (sub) {
 	case RTL_WRITE_REGISTER:
-		if (addr >= RTL_SRAM && range_ok(addr - RTL_SRAM, len, RTL_SRAM_BYTES))
+		if (stores_in_sram(addr, len))
 			return NULL;
 		return is_register_access(addr, len) &&
 		                       inside(writable_registers, ARRAY_SIZE(writable_registers),
@@ -89,9 +94,11 @@ static const char *refuse_write(uint8_t sub, uint32_t addr, uint32_t len)
 		               ? NULL
 		               : "E3/33 only with length 1 or 2: stray store";
 	case RTL_MEM_WRITE:
-		return len != 4 || rx_mutant == RX_MUTANT_LENGTH_FOUR
-		               ? NULL
-		               : "E3/34 never with length 4: stray store";
+		if (len == 4 && rx_mutant != RX_MUTANT_LENGTH_FOUR)
+			return addr % 4 == 0 && stores_in_sram(addr, len)
+			               ? NULL
+			               : "E3/34 never with length 4: stray store outside the SRAM";
+		return NULL;
 	default: return "this E3 sub-command is not on the list";
 	}
 }

@@ -21,6 +21,8 @@
 #define SLOT_DATA(n)      (0xB3310150u + 0x80u * (unsigned)(n))
 #define W0_MEMORY         0u
 #define W1_DWORD_WRITE    0xF41u /* length 1, direction 10 = write, first byte enables F, last 0 */
+#define W0_CONFIG         4u
+#define W1_DWORD_READ     0xF21u /* length 1, direction 01 = read, first byte enables F */
 #define W1_RELEASE        (1u << 28)
 #define W1_START          (1u << 31)
 #define ENGINE_TIMEOUT_MS 2000 /* bridge.md 2.11: "the host may give up after 2 s" */
@@ -61,8 +63,14 @@ static int wait_clear(struct rtl921x *r, uint32_t addr, uint32_t mask, uint32_t 
 	}
 }
 
-/* literal_write - steps 1 to 9 of bridge.md 2.11. */
-static int literal_write(struct rtl921x *r, uint32_t addr, uint32_t value)
+/* One request in the firmware's own order; w0 is the type. */
+struct request {
+	uint32_t w0, w1, w2, value;
+	bool read;
+};
+
+/* literal - steps 1 to 9 of bridge.md 2.11. */
+static int literal(struct rtl921x *r, struct request *q)
 {
 	uint32_t status;
 	int err = wait_clear(r, ENGINE_STATUS, STATUS_BUSY, &status); /* 1 */
@@ -73,23 +81,49 @@ static int literal_write(struct rtl921x *r, uint32_t addr, uint32_t value)
 	const struct {
 		uint32_t addr, value;
 	} pokes[] = {
-	        {SLOT_W0(n), 0}, {SLOT_W1(n), 0}, {SLOT_DATA(n), 0},          /* 3 */
-	        {SLOT_W0(n), W0_MEMORY}, {SLOT_W2(n), addr}, {SLOT_W3(n), 0}, /* 4 */
-	        {SLOT_DATA(n), value},                                        /* 5 */
-	        {SLOT_W1(n), W1_DWORD_WRITE | W1_START},                      /* 6 */
+	        {SLOT_W0(n), 0}, {SLOT_W1(n), 0}, {SLOT_DATA(n), 0},       /* 3 */
+	        {SLOT_W0(n), q->w0}, {SLOT_W2(n), q->w2}, {SLOT_W3(n), 0}, /* 4 */
+	        {SLOT_DATA(n), q->value},                                  /* 5: 0 for a read */
+	        {SLOT_W1(n), q->w1 | W1_START},                            /* 6 */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pokes) && !err; i++)
 		err = poke(r, pokes[i].addr, pokes[i].value);
 	if (!err)
 		err = wait_clear(r, SLOT_W1(n), W1_START, &status); /* 7 */
+	if (!err && q->read)
+		err = peek(r, SLOT_DATA(n), &q->value); /* 8 */
 	if (!err)
-		err = poke(r, SLOT_W1(n), W1_DWORD_WRITE | W1_RELEASE); /* 9; 8 is for reads */
+		err = poke(r, SLOT_W1(n), q->w1 | W1_RELEASE); /* 9 */
 	if (err)
 		return err;
 	r->engine.next = (int)(n + 1) % 4;
-	r->engine.memory[n] = true;
+	r->engine.memory[n] = q->w0 == W0_MEMORY;
 	return 0;
+}
+
+static int literal_write(struct rtl921x *r, uint32_t addr, uint32_t value)
+{
+	struct request q = {.w0 = W0_MEMORY, .w1 = W1_DWORD_WRITE, .w2 = addr, .value = value};
+
+	return literal(r, &q);
+}
+
+int rtl921x_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value)
+{
+	struct rtl921x *r = (struct rtl921x *)b;
+	/* bus 0, device 0: bridge.md 2.11, w2 */
+	struct request q = {
+	        .w0 = W0_CONFIG, .w1 = W1_DWORD_READ, .w2 = fn << 16 | (reg & 0xFFC), .read = true};
+
+	if (fn > 7)
+		return -EINVAL;
+	int err = literal(r, &q);
+
+	if (err)
+		r->engine.next = -1;
+	*value = q.value;
+	return err;
 }
 
 /* short_write - slot @n is known to be next and to hold memory-request words. *@doubt: the engine's

@@ -1,8 +1,8 @@
-/* backend.c - which enclosure: a real one over USB or SG_IO, one behind a USB/IP server, or the
- * virtual one. */
+/* backend.c - which enclosure: a real one over USB or SG_IO, one behind a USB/IP server, the
+ * virtual one, or a recorded one. */
 #include <string.h>
 
-#include "device/core/rx580_priv.h"
+#include "device/core/backend.h"
 #include "device/err.h"
 #include "device/scsi/scsi.h"
 #include "device/usb/usbip.h"
@@ -77,10 +77,8 @@ static bool is_kind(const char *card, const char *kind, char separator)
 	return !strncmp(card, kind, len) && (!card[len] || card[len] == separator);
 }
 
-int backend_open(struct scsi **out, const char **kind, const char *card)
+static int open_kind(struct scsi **out, const char **kind, const char *card)
 {
-	if (!card || !strcmp(card, "auto"))
-		card = take_real() ? "usb" : "virtual";
 	if (is_kind(card, *kind = "virtual", ','))
 		return open_virtual(out, card[7] ? card + 8 : NULL);
 	if (is_kind(card, *kind = "usb", ':'))
@@ -89,8 +87,33 @@ int backend_open(struct scsi **out, const char **kind, const char *card)
 		return open_usbip(out, card[5] ? card + 6 : NULL);
 	if (is_kind(card, *kind = "sg", ':') && card[2])
 		return scsi_sg_new(out, card + 3);
+	if (is_kind(card, *kind = "replay", ':') && card[6])
+		return scsi_replay_new(out, card + 7);
 	return rx_fail("card", -EINVAL,
 	        "\"%s\" is no card: auto, usb[:VID:PID[@BUS-PORT]], sg:/dev/sgN, "
-	        "usbip:HOST:PORT[/BUSID], usbip:unix:PATH or virtual[,OPTIONS]",
+	        "usbip:HOST:PORT[/BUSID], usbip:unix:PATH, replay:FILE or virtual[,OPTIONS]",
 	        card);
+}
+
+int backend_open(struct scsi **out, const char **kind, const char *card, const char *trace)
+{
+	struct scsi *s;
+
+	if (!card || !strcmp(card, "auto"))
+		card = take_real() ? "usb" : "virtual";
+	int err = open_kind(&s, kind, card);
+
+	if (err || !trace) {
+		*out = err ? NULL : s;
+		return err;
+	}
+	err = scsi_record_new(out, s, trace);
+	if (err)
+		scsi_free(s);
+	return err;
+}
+
+bool backend_is_hardware(const char *kind)
+{
+	return !strcmp(kind, "usb") || !strcmp(kind, "sg");
 }

@@ -381,7 +381,7 @@ int rx_open(struct rx580 **out, const struct rx_options *opt)
 {
 	const char *backend;
 	struct scsi *scsi;
-	int err = backend_open(&scsi, &backend, opt->card);
+	int err = backend_open(&scsi, &backend, opt->card, opt->trace);
 
 	return err ? err : open_with(out, scsi, backend, opt);
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "device/core/backend.h"
 #include "device/cp/cp.h"
 #include "device/gmc/gmc.h"
 #include "device/gmc/vram.h"
@@ -41,10 +42,6 @@ struct rx580 {
 	struct vram *vram;
 };
 
-/* backend_open - the carrier of SCSI commands to the card that @card names, and what kind it is
- * ("usb", "sg", "virtual"). NULL is "auto". Return: 0; -EINVAL no such kind; what the opener says
- * (all logged). */
-int backend_open(struct scsi **out, const char **kind, const char *card);
 /* rx_open_on - rx_open with the pipe already there; it is owned by the card from now on, also after
  * an error. */
 int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_options *opt);

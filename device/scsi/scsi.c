@@ -1,6 +1,7 @@
 /* scsi.c - what is the same for every carrier: arguments, the end of a device, sense data. */
-#include "device/scsi/scsi_priv.h"
+#include "device/clock.h"
 #include "device/err.h"
+#include "device/scsi/scsi_priv.h"
 
 int scsi_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir dir, void *buf,
         size_t len, unsigned timeout_ms, struct scsi_sense *sense)
@@ -15,7 +16,12 @@ int scsi_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir 
 		return -EINVAL;
 	if (s->gone)
 		return -ENODEV;
-	return s->ops->exec(s, cdb, cdb_len, dir, buf, len, timeout_ms, sense);
+	uint64_t start = now_ns();
+	int n = s->ops->exec(s, cdb, cdb_len, dir, buf, len, timeout_ms, sense);
+
+	if (!s->own_time)
+		s->last_us = (uint32_t)((now_ns() - start) / 1000);
+	return n;
 }
 
 int scsi_read_sense(const uint8_t *data, size_t len, struct scsi_sense *out)
@@ -35,6 +41,11 @@ void scsi_free(struct scsi *s)
 {
 	if (s)
 		s->ops->free(s);
+}
+
+uint32_t scsi_last_us(const struct scsi *s)
+{
+	return s->last_us;
 }
 
 void scsi_read_counters(const struct scsi *s, struct scsi_counters *out)

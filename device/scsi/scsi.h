@@ -1,5 +1,6 @@
-/* scsi.h - one SCSI command: CDB, data, sense. Two carriers: bot.c over a pair of bulk pipes
- * (bridge.md 1.3), sg.c over Linux SG_IO (bridge.md 1.6). Called only on the owner thread.
+/* scsi.h - one SCSI command: CDB, data, sense. Carriers: bot.c over a pair of bulk pipes
+ * (bridge.md 1.3), sg.c over Linux SG_IO (bridge.md 1.6), replay.c from a file; record.c stands in
+ * front of another. Called only on the owner thread.
  */
 #ifndef RX_SCSI_H
 #define RX_SCSI_H
@@ -33,6 +34,21 @@ int scsi_bot_new(struct scsi **out, struct usb_pipe *pipe);
  * link: a time-out or reset it reports counts as scsi_counters.resets. Return: 0; -EACCES, -ENODEV,
  * -EBUSY, -ENOTTY no SCSI generic node (all logged); -ENOMEM. */
 int scsi_sg_new(struct scsi **out, const char *path);
+/* scsi_record_new - every command goes to @inner, and into the text file @path (made anew, mode
+ * 0600): CDB, direction, length, data, status, microseconds. What could name a person is left out
+ * (scsi_redact). The format is that of device/scsi/trace.h. Takes ownership of @inner only when it
+ * succeeds. Return: 0; -errno the file cannot be made (logged); -ENOMEM. */
+int scsi_record_new(struct scsi **out, struct scsi *inner, const char *path);
+/* scsi_replay_new - plays the trace in file @path as a device: commands must come as they were
+ * recorded, answers are those of the file. The first command that differs ends the device (-ENODEV,
+ * logged with the line). Return: 0; -EINVAL no whole, unchanged trace (logged with the line);
+ * -errno of reading it (logged); -ENOMEM. */
+int scsi_replay_new(struct scsi **out, const char *path);
+/* scsi_replay_text - the same for the @len bytes at @text, called @name in messages. */
+int scsi_replay_text(struct scsi **out, const char *name, const char *text, size_t len);
+/* scsi_redact - overwrite with 'x' what could name a person or a unit in the answer to @cdb: serial
+ * numbers, and names of an INQUIRY that are no bridge maker's own. */
+void scsi_redact(const uint8_t *cdb, uint8_t *data, size_t len);
 void scsi_free(struct scsi *s); /* NULL is fine */
 
 /* scsi_exec - run one command and wait for its status.
@@ -50,6 +66,8 @@ void scsi_free(struct scsi *s); /* NULL is fine */
 int scsi_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir dir, void *buf,
         size_t len, unsigned timeout_ms, struct scsi_sense *sense);
 
+/* scsi_last_us - how long the last command took; a replayed one as long as it did when recorded. */
+uint32_t scsi_last_us(const struct scsi *s);
 void scsi_read_counters(const struct scsi *s, struct scsi_counters *out);
 /* Of the device at the other end; an SG node need not be USB, its ids are 0 then. */
 void scsi_identity(struct scsi *s, struct usb_identity *out);

@@ -21,6 +21,8 @@ struct scsi {
 	const struct scsi_ops *ops;
 	struct scsi_counters counters;
 	bool gone; /* said once; nothing is sent any more */
+	uint32_t last_us;
+	bool own_time; /* the carrier sets last_us itself */
 };
 
 /* scsi_read_sense - key, ASC and ASCQ from sense data in fixed (70, 71) or descriptor (72, 73)

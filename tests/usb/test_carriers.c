@@ -328,7 +328,7 @@ static void auto_takes(const char *want)
 	const char *kind;
 	struct scsi *s;
 
-	assert_int_equal(backend_open(&s, &kind, "auto"), 0);
+	assert_int_equal(backend_open(&s, &kind, "auto", NULL), 0);
 	assert_string_equal(kind, want);
 	scsi_free(s);
 }

@@ -64,13 +64,19 @@ static void parameter_bytes_must_be_zero(void **state)
 	}
 }
 
-static void length_four_never_writes_to_the_card(void **state)
+static void length_four_writes_only_where_the_stray_store_meets_sram(void **state)
 {
 	(void)state;
 	for (uint32_t addr = 0; addr < 16; addr++) {
 		assert_false(allowed(0xE3, 0x34, addr, 4));
 		assert_false(allowed(0xE3, 0x33, addr, 4));
 	}
+	assert_false(allowed(0xE3, 0x34, 0xB31FFFFC, 4));
+	assert_true(allowed(0xE3, 0x34, 0xB3200000, 4)); /* the stray store lands in SRAM: 2.10 */
+	assert_true(allowed(0xE3, 0x34, 0xB323FFFC, 4));
+	assert_false(allowed(0xE3, 0x34, 0xB3200002, 4));
+	assert_false(allowed(0xE3, 0x34, 0xB3240000, 4));
+	assert_false(allowed(0xE3, 0x33, 0xB3200000, 4));
 	assert_true(allowed(0xE3, 0x34, 0, 2));
 	assert_true(allowed(0xE3, 0x34, 1, 3));
 	assert_true(allowed(0xE3, 0x34, 0, 5));
@@ -142,7 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(only_the_named_commands_pass),
 	        cmocka_unit_test(parameter_bytes_must_be_zero),
-	        cmocka_unit_test(length_four_never_writes_to_the_card),
+	        cmocka_unit_test(length_four_writes_only_where_the_stray_store_meets_sram),
 	        cmocka_unit_test(nothing_longer_than_4096_passes),
 	        cmocka_unit_test(bridge_memory_outside_the_map_is_refused),
 	        cmocka_unit_test(only_engine_window_and_sram_are_writable),
