@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "device/bytes.h"
+#include "device/log.h"
 #include "device/usb/usbip_wire.h"
 #include "device/virtual/server/session.h"
 
@@ -20,6 +21,7 @@ static struct venc *enclosure(void)
 	static struct venc *e;
 	const struct venc_options opt = {.threads = 1, .vram_bytes = 64u << 20};
 
+	rx_log_set_stderr(false);
 	if (!e && venc_new(&e, &opt))
 		abort();
 	venc_power_cycle(e);
