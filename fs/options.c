@@ -177,6 +177,8 @@ void options_usage(void)
 	       "                   a real bridge through libusb\n"
 	       "  --card sg:/dev/sgN\n"
 	       "                   a real bridge through SG_IO\n"
+	       "  --card usbip:HOST:PORT[/BUSID], usbip:unix:PATH\n"
+	       "                   an enclosure behind a USB/IP server, as rx580-enclosure\n"
 	       "  --card virtual   the enclosure and card played in software;\n"
 	       "                   virtual,realtime sleeps for the modelled wire time\n"
 	       "  --run 'COMMAND'  mount on a private folder named in $RX580, run, unmount,\n"
