@@ -2,6 +2,7 @@
 # The enclosure as a process of its own: a daemon over USB/IP, killed in mid-work; the next one finds
 # the same card with the same bytes. Who does not get it is told why.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/plan.sh"
 requires dd cmp fusermount3
 [ -x "$BUILD/rx580-enclosure" ] || skip "no rx580-enclosure in $BUILD"
 own_tmp
@@ -41,15 +42,26 @@ dd if="$TMP/data" of="$D/vram" bs=64k oflag=seek_bytes seek=$((512 * MIB)) conv=
 refuses "another client has it" "$RX" --card "$CARD" --run true
 refuses "Address already in use" "$BUILD/rx580-enclosure" --unix "$SOCK"
 
-# the daemon dies in the middle of a transfer
+# the daemon dies in the middle of a plan and of a transfer
+cd "$D" || exit 1
+make_plan ''
+exec 3<>plans/p/run
+echo 1000000 >&3
+eventually 20 grep -q "^steps_done [1-9]" plans/p/status || fail "the plan does not run: $(cat plans/p/status)"
+cd /
 dd if="$D/vram" of=/dev/null bs=64k count=4096 status=none 2>/dev/null &
 DD=$!
 sleep 0.3
 kill -9 $PID
 wait $PID $DD 2>/dev/null
+exec 3>&-
 fusermount3 -uqz "$D"
 
 start_daemon
+for pipe in 0 1; do
+	grep -q "queue of an earlier driver still runs on pipe $pipe" "$TMP/err" ||
+		fail "no word of the queue left on pipe $pipe: $(cat "$TMP/err")"
+done
 for at in 64 512; do
 	dd if="$D/vram" of="$TMP/got" bs=64k iflag=skip_bytes,count_bytes skip=$((at * MIB)) count=200000 status=none
 	same "vram at $at MiB after kill -9" "$TMP/data" "$TMP/got"

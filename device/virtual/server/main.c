@@ -43,14 +43,13 @@ static void on_signal(int signal)
 	                                        : SERVER_STOP);
 }
 
-static void catch_signals(void)
+static void set_handler(void (*handler)(int))
 {
 	static const int caught[] = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
-	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	struct sigaction sa = {.sa_handler = handler, .sa_flags = SA_RESTART};
 
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaction(caught[i], &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
 }
 
 static int refuse(const char *option, const char *value)
@@ -148,7 +147,7 @@ static int start(const struct options *o)
 
 	if (err)
 		return err;
-	catch_signals();
+	set_handler(on_signal);
 	if (o->path)
 		err = server_listen_unix(server, o->path);
 	if (!err && o->tcp)
@@ -166,9 +165,7 @@ int main(int argc, char **argv)
 
 	if (!err)
 		err = server_run(server);
-	struct server *ended = server;
-
-	signal(SIGTERM, SIG_DFL);
-	server_free(ended);
+	set_handler(SIG_IGN); /* they would write to what is being freed */
+	server_free(server);
 	return err ? 1 : 0;
 }

@@ -275,6 +275,8 @@ static void take_client(struct server *s, int listener)
 
 	if (fd >= 0)
 		server_adopt(s, fd);
+	else if (errno != EAGAIN && errno != ECONNABORTED)
+		sleep_us(10000); /* out of descriptors: it stays readable, do not spin */
 }
 
 /* send_some - Return: 0, -errno the client is gone. */
