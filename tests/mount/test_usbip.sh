@@ -89,4 +89,17 @@ SERVER=
 [ ! -e "$SOCK" ] || fail "the socket is still there"
 expect "guest errors" 0 "$(sed -n 's/.*bytes, \([0-9]*\) guest errors/\1/p' "$TMP/server" | sort -n | tail -1)"
 refuses "is rx580-enclosure" "$RX" --card "$CARD" --run true
+
+# TCP and SuperSpeed; the daemon takes the only device the server lists
+"$BUILD/rx580-enclosure" --listen 127.0.0.1:0 --speed super 2>"$TMP/server" &
+SERVER=$!
+eventually 30 grep -q port "$TMP/server" || fail "the server does not listen: $(cat "$TMP/server")"
+PORT=$(sed -n 's/.* port //p' "$TMP/server")
+works "$RX" --card "usbip:127.0.0.1:$PORT" --run 'cp "$RX580/bridge" "'"$TMP"'/bridge"; head -c 100000 "$RX580/vram" >/dev/null'
+expect "Mbit/s" 5000 "$(value "$TMP/bridge" usb_mbit)"
+refuses "no such device" "$RX" --card "usbip:127.0.0.1:$PORT/2-2" --run true
+kill -TERM $SERVER
+wait $SERVER
+SERVER=
+expect "guest errors at SuperSpeed" 0 "$(sed -n 's/.*bytes, \([0-9]*\) guest errors/\1/p' "$TMP/server" | tail -1)"
 finish
