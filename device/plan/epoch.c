@@ -110,6 +110,8 @@ int plan_set_pause(struct plan *p, bool on)
 	if (!err) {
 		p->paused = on;
 		p->boundary_since_ns = 0;
+		if (!on)
+			p->progress_ns = now_ns(); /* the card was waiting for us until now */
 	}
 	return err;
 }

@@ -66,7 +66,11 @@ static int check_stall(struct plan *p)
 		snprintf(text, sizeof(text), "the queue stopped with CP_HQD_ERROR 0x%x", q.error);
 		return card_fault(p, text);
 	}
-	if (!p->paused && now - p->progress_ns > p->d.deadline_s * 1000000000ull) {
+	if (!q.active) /* somebody wrote "reset soft" */
+		return card_fault(p, "the queue was reset");
+	/* a pause that is wanted is no excuse for a step that does not end */
+	bool waits = p->paused && p->status.phase != PHASE_RUNNING;
+	if (!waits && now - p->progress_ns > p->d.deadline_s * 1000000000ull) {
 		snprintf(text, sizeof(text),
 		        "no step finished within %u s (deadline_s of the plan)", p->d.deadline_s);
 		return card_fault(p, text);
@@ -180,7 +184,12 @@ static int service_until(struct plan *p, bool (*done)(const struct plan *p))
 		if (!done(p))
 			sleep_us((uint64_t)MIN(ms, POLL_MAX_MS) * 1000);
 	}
-	return done(p) ? 0 : -ETIMEDOUT;
+	if (done(p))
+		return 0;
+	return rx_fail("plan", -ETIMEDOUT,
+	        "%s: its step did not end within %u s; it still will stop there, or write clear "
+	        "to its run file to kill it",
+	        p->name, WAIT_MS / 1000);
 }
 
 static bool stopped(const struct plan *p)

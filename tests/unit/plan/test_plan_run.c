@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,24 +313,64 @@ static void a_slot_damaged_on_the_card_is_found_by_its_checksum(void **state)
 	assert_int_equal(plan_unload(p), 0);
 }
 
-static void a_hung_kernel_fails_the_plan_in_its_deadline_and_the_queue_recovers(void **state)
+/* A plan whose kernel never ends, at work on its first step. */
+static struct plan *hang(struct bench *b, unsigned deadline_s)
 {
-	struct bench *b = *state;
-	struct plan_status s;
+	char json[256];
 
 	bench_module(
 	        b, "hang", "kernel void hang(global volatile uint *x) { while (*x == 0) ; }\n");
 	bench_buffer(b, "zero", 256);
-	struct plan *p = bench_plan(b, "hang",
-	        "{\"format\":\"rx580-plan-1\",\"deadline_s\":1,\"steps\":[{\"kernel\":\"hang:"
-	        "hang\",\"groups\":[2],\"group\":[64],"
-	        "\"args\":{\"x\":\"zero\"}}]}");
+	snprintf(json, sizeof(json),
+	        "{\"format\":\"rx580-plan-1\",\"deadline_s\":%u,\"steps\":[{\"kernel\":"
+	        "\"hang:hang\",\"groups\":[2],\"group\":[64],\"args\":{\"x\":\"zero\"}}]}",
+	        deadline_s);
+	struct plan *p = bench_plan(b, "hang", json);
+
 	assert_int_equal(plan_run(p, 1), 0);
-	bench_run(p, 1, 20);
+	bench_service(p, 100);
+	return p;
+}
+
+static void expect_failed(struct plan *p, const char *says)
+{
+	struct plan_status s;
+
 	plan_read_status(p, &s);
-	assert_int_equal(s.state, PLAN_FAILED);
-	if (!strstr(s.error, "card fault"))
-		fail_msg("expected \"card fault\", got \"%s\"", s.error);
+	if (s.state != PLAN_FAILED || !strstr(s.error, says))
+		fail_msg("expected a failed plan saying \"%s\", got state %d, \"%s\"", says,
+		        s.state, s.error);
+}
+
+static void a_stop_does_not_keep_a_hung_kernel_past_its_deadline(void **state)
+{
+	struct plan *p = hang(*state, 1);
+
+	assert_int_equal(plan_stop(p), 0);
+	expect_failed(p, "deadline_s");
+	assert_int_equal(plan_clear(p), 0);
+	assert_int_equal(plan_unload(p), 0);
+}
+
+static void a_soft_reset_fails_the_running_plan(void **state)
+{
+	struct bench *b = *state;
+	struct plan *p = hang(b, 3600);
+
+	assert_int_equal(rx_reset_soft(b->rx), 0);
+	bench_run(p, 1, 5);
+	expect_failed(p, "the queue was reset");
+	assert_int_equal(plan_clear(p), 0);
+	assert_int_equal(plan_unload(p), 0);
+	axpy_changes_its_outputs_and_nothing_else(state); /* the queue works again */
+}
+
+static void a_hung_kernel_fails_the_plan_in_its_deadline_and_the_queue_recovers(void **state)
+{
+	struct plan *p = hang(*state, 1);
+
+	bench_run(p, 1, 20);
+	expect_failed(p, "card fault");
 	assert_int_equal(plan_clear(p), 0);
 	assert_int_equal(plan_unload(p), 0);
 	axpy_changes_its_outputs_and_nothing_else(state); /* the queue works again */
@@ -349,6 +390,8 @@ int main(void)
 	        T(a_second_plan_cannot_run_while_one_is_running),
 	        T(a_slot_damaged_on_the_card_is_found_by_its_checksum),
 	        T(a_hung_kernel_fails_the_plan_in_its_deadline_and_the_queue_recovers),
+	        T(a_stop_does_not_keep_a_hung_kernel_past_its_deadline),
+	        T(a_soft_reset_fails_the_running_plan),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
