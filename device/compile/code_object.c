@@ -148,6 +148,8 @@ static int find_relocations(struct co_parser *p, const Elf64_Phdr *dyn)
 	}
 	if (!size)
 		return 0;
+	if (p->co->relocs)
+		return co_bad(p, "more than one dynamic segment");
 	if (size % sizeof(Elf64_Rela) || !range_ok(rela, size, p->loaded))
 		return co_bad(p, "relocation table outside the image");
 	p->co->relocs = calloc(size / sizeof(Elf64_Rela), sizeof(*p->co->relocs));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -145,6 +146,34 @@ static void objects_for_another_gpu_are_refused_in_words(void **state)
 	free(copy);
 }
 
+static void a_second_dynamic_segment_is_refused(void **state)
+{
+	static const char relocated[] =
+	        "constant int one = 1, two = 2; constant int *constant table[] = {&one, &two};\n"
+	        "kernel void pick(global int *y, uint i) { *y = *table[i & 1]; }\n";
+	struct compile_result r;
+	struct code_object *co;
+	char why[256] = "";
+
+	(void)state;
+	assert_int_equal(compile_opencl("pick.cl", relocated, sizeof(relocated) - 1, &r), 0);
+	assert_int_equal(code_object_parse(r.elf, r.elf_size, &co, why, sizeof(why)), 0);
+	assert_int_equal(co->nrelocs, 2);
+	code_object_free(co);
+
+	Elf64_Phdr *ph = (Elf64_Phdr *)(void *)(r.elf + ((Elf64_Ehdr *)(void *)r.elf)->e_phoff);
+	const Elf64_Phdr *dynamic = ph;
+	while (dynamic->p_type != PT_DYNAMIC)
+		dynamic++;
+	while (ph->p_type != PT_GNU_STACK)
+		ph++;
+	*ph = *dynamic;
+	assert_int_equal(code_object_parse(r.elf, r.elf_size, &co, why, sizeof(why)), -EINVAL);
+	if (!strstr(why, "dynamic"))
+		fail_msg("expected dynamic in \"%s\"", why);
+	compile_result_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +183,7 @@ int main(void)
 	        cmocka_unit_test(names_that_look_like_options_are_only_names),
 	        cmocka_unit_test(damaged_objects_are_refused_or_parsed_but_never_crash),
 	        cmocka_unit_test(objects_for_another_gpu_are_refused_in_words),
+	        cmocka_unit_test(a_second_dynamic_segment_is_refused),
 	};
 	return cmocka_run_group_tests(tests, build_once, release);
 }
