@@ -137,13 +137,13 @@ static int check_group(struct plan_parser *p, const char *where, const struct pl
 {
 	const struct co_kernel *k = d->kernel;
 	uint64_t items = (uint64_t)d->group[0] * d->group[1] * d->group[2];
-	uint64_t all = (uint64_t)d->groups[0] * d->groups[1] * d->groups[2];
+	uint64_t plane = (uint64_t)d->groups[0] * d->groups[1]; /* at most MAX_GROUPS each */
 
 	if (items > MAX_GROUP_SIZE || (k->max_group_size && items > k->max_group_size))
 		return plan_sentence(p->why, p->why_size,
 		        "%s.group: %llu work-items, %s takes at most %u", where,
 		        (unsigned long long)items, k->name, k->max_group_size);
-	if (all > MAX_GROUPS)
+	if (plane > MAX_GROUPS || plane * d->groups[2] > MAX_GROUPS)
 		return plan_sentence(p->why, p->why_size, "%s.groups: more than %u workgroups",
 		        where, MAX_GROUPS);
 	for (int i = 0; i < 3; i++)
