@@ -115,8 +115,6 @@ int plan_load(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels, c
 	rx_read_info(rx, &info);
 	p->fb = info.fb_base;
 	int err = plan_parse(&p->d, rx, kernels, json, len, why, why_size);
-	if (err)
-		rx_log(LOG_ERROR, "plan", "%s: %s", name, why);
 	if (!err)
 		err = plan_place_system(p, why, why_size);
 	if (!err) {
