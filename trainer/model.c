@@ -207,14 +207,6 @@ void model_free(struct model *m)
 	free(m);
 }
 
-const struct param *model_find(const struct model *m, const char *name)
-{
-	for (unsigned i = 0; i < m->nparams; i++)
-		if (!strcmp(m->params[i].name, name))
-			return &m->params[i];
-	return NULL;
-}
-
 uint64_t model_parameters(const struct model_config *c)
 {
 	struct model *m;

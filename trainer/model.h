@@ -74,6 +74,5 @@ struct model {
 int model_new(
         struct model **out, const struct model_config *c); /* -ENOMEM; -EINVAL as model_check */
 void model_free(struct model *m);
-const struct param *model_find(const struct model *m, const char *name);
 
 #endif

@@ -137,11 +137,6 @@ unsigned tok_vocab(const struct tokenizer *t)
 	return t->vocab;
 }
 
-unsigned tok_merges(const struct tokenizer *t)
-{
-	return t->nmerges;
-}
-
 unsigned tok_end(const struct tokenizer *t)
 {
 	return t->vocab - 1;

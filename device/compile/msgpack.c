@@ -83,15 +83,6 @@ uint64_t mp_uint(struct mp *m)
 	return b <= 0x7f ? b : take_be(m, 1u << (b - 0xcc));
 }
 
-bool mp_bool(struct mp *m)
-{
-	if (mp_peek(m) != MP_BOOL) {
-		m->failed = true;
-		return false;
-	}
-	return take_be(m, 1) == 0xc3;
-}
-
 const char *mp_str(struct mp *m, size_t *len)
 {
 	uint32_t n = take_length(m, MP_STR);

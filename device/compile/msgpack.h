@@ -23,7 +23,6 @@ enum mp_type mp_peek(const struct mp *m);
 uint32_t mp_map(struct mp *m);
 uint32_t mp_array(struct mp *m);
 uint64_t mp_uint(struct mp *m);
-bool mp_bool(struct mp *m);
 /* mp_str - points into the input, not terminated. */
 const char *mp_str(struct mp *m, size_t *len);
 /* mp_skip - consume any value, nested at most 32 deep. */

@@ -125,18 +125,6 @@ void pm4_copy_dword(struct pm4 *p, uint64_t dst, uint64_t src)
 	put_address(d + 3, dst);
 }
 
-void pm4_timestamp(struct pm4 *p, uint64_t dst)
-{
-	uint32_t *d = open_packet(p, PKT3_COPY_DATA, 6);
-
-	if (!d)
-		return;
-	d[0] = DATA_SEL_GPU_CLOCK | DATA_SEL_MEMORY_ASYNC << COPY_DATA_DST_SHIFT |
-	       COPY_DATA_COUNT_64 | COPY_DATA_WR_CONFIRM;
-	put_address(d + 1, 0);
-	put_address(d + 3, dst);
-}
-
 void pm4_set_sh(struct pm4 *p, uint32_t reg, const uint32_t *values, size_t n)
 {
 	uint32_t *d = open_packet(p, PKT3_SET_SH_REG, 2 + n);

@@ -34,7 +34,6 @@ void pm4_wait_mem(struct pm4 *p, uint64_t addr, uint32_t ref, uint32_t mask);
 void pm4_hdp_flush(struct pm4 *p, unsigned pipe);
 /* pm4_copy_dword - memory to memory with confirm. */
 void pm4_copy_dword(struct pm4 *p, uint64_t dst, uint64_t src);
-void pm4_timestamp(struct pm4 *p, uint64_t dst); /* 64-bit GPU clock, 8-byte aligned */
 /* pm4_set_sh - consecutive SH registers from @reg on (COMPUTE_*); pm4_set_uconfig - one UCONFIG
  * register. */
 void pm4_set_sh(struct pm4 *p, uint32_t reg, const uint32_t *values, size_t n);

@@ -12,7 +12,6 @@ struct rx_module {
 	struct rx_kernels *owner;
 	char name[65];
 	void *elf;
-	size_t elf_len;
 	struct code_object *code;
 	unsigned pins;
 	bool resident;
@@ -108,7 +107,6 @@ int rx_module_put(struct rx_kernels *k, const char *name, const void *elf, size_
 	drop_code(m);
 	memcpy(copy, elf, len);
 	m->elf = copy;
-	m->elf_len = len;
 	m->code = code;
 	return 0;
 }
@@ -134,17 +132,6 @@ int rx_module_remove(struct rx_kernels *k, const char *name)
 const struct code_object *rx_module_code(const struct rx_module *m)
 {
 	return m->code;
-}
-
-const void *rx_module_elf(const struct rx_module *m, size_t *len)
-{
-	*len = m->elf_len;
-	return m->elf;
-}
-
-bool rx_module_pinned(const struct rx_module *m)
-{
-	return m->pins > 0;
 }
 
 static int upload(struct rx_module *m)

@@ -26,8 +26,6 @@ int rx_module_put(struct rx_kernels *k, const char *name, const void *elf, size_
 int rx_module_remove(struct rx_kernels *k, const char *name); /* -ENOENT; -EBUSY pinned */
 struct rx_module *rx_module_find(struct rx_kernels *k, const char *name);
 const struct code_object *rx_module_code(const struct rx_module *m);
-const void *rx_module_elf(const struct rx_module *m, size_t *len);
-bool rx_module_pinned(const struct rx_module *m);
 
 /* rx_module_pin - make the code resident and keep it. @base: VRAM offset of the loaded image.
  * Return: 0; -ENOSPC; link errors. */

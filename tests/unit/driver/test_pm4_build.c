@@ -50,9 +50,6 @@ static void memory_packets(void **state)
 	start();
 	pm4_copy_dword(&p, ADDR + 4, ADDR); /* 13, T5 */
 	EXPECT(0xC0044000, 0x00100501, 0x23456780, 0xF41, 0x23456784, 0xF41);
-	start();
-	pm4_timestamp(&p, ADDR); /* polaris.md 7.3: src 9, dst 5, count 1 */
-	EXPECT(0xC0044000, 0x00110509, 0, 0, 0x23456780, 0xF41);
 }
 
 static void waits_and_barriers(void **state)

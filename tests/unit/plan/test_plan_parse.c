@@ -68,6 +68,9 @@ static void mistakes_are_refused_with_code_and_place(void **state)
 	                "steps[0].groups[0]"},
 	        {DISPATCH("\"kernel\":\"m:k\",\"groups\":[1,2,3,4],\"group\":[64]"), -EINVAL,
 	                "steps[0].groups"},
+	        {DISPATCH("\"kernel\":\"m:fixed\",\"groups\":[16777216,16777216,65536],"
+	                  "\"group\":[64],\"args\":{\"x\":\"buf\"}"), /* 2^64 groups */
+	                -EINVAL, "steps[0].groups"},
 	        {DISPATCH("\"kernel\":\"m:fixed\",\"groups\":[1],\"group\":[32],\"args\":{\"x\":"
 	                  "\"buf\"}"),
 	                -EINVAL, "compiled for [64, 1, 1]"},
@@ -117,7 +120,7 @@ static void mistakes_are_refused_with_code_and_place(void **state)
 	rx_read_info(b->rx, &after);
 	assert_int_equal(after.vram_used, before.vram_used);
 	assert_int_equal(rx_buffer_pins(rx_buffer_find(b->rx, "buf")), 0);
-	assert_false(rx_module_pinned(rx_module_find(b->kernels, "m")));
+	assert_int_equal(rx_module_remove(b->kernels, "m"), 0); /* not pinned */
 }
 
 static void a_good_plan_pins_its_buffers_and_kernels_until_it_is_unloaded(void **state)

@@ -21,6 +21,14 @@ static struct model *model_of(const char *preset)
 	return m;
 }
 
+static const struct param *model_find(const struct model *m, const char *name)
+{
+	for (unsigned i = 0; i < m->nparams; i++)
+		if (!strcmp(m->params[i].name, name))
+			return &m->params[i];
+	return NULL;
+}
+
 static void the_reference_has_11637760_parameters(void **state)
 {
 	struct model_config c;

@@ -71,9 +71,9 @@ static void merges_shorten_known_text_and_are_deterministic(void **state)
 	size_t n, m;
 
 	(void)state;
-	assert_true(tok_merges(a) > 20);
-	assert_int_equal(tok_merges(a), tok_merges(b));
-	assert_memory_equal(a->merge, b->merge, tok_merges(a) * sizeof(a->merge[0]));
+	assert_true(a->nmerges > 20);
+	assert_int_equal(a->nmerges, b->nmerges);
+	assert_memory_equal(a->merge, b->merge, a->nmerges * sizeof(a->merge[0]));
 	assert_int_equal(tok_encode(a, (const uint8_t *)sample, sizeof(sample) - 1, &ids, &n), 0);
 	assert_int_equal(tok_encode(b, (const uint8_t *)sample, sizeof(sample) - 1, &again, &m), 0);
 	assert_true(n < 2 * sizeof(sample) / 3);
@@ -129,8 +129,8 @@ static void a_saved_tokenizer_loads_to_the_same_ids(void **state)
 	assert_int_equal(tok_save(a, dir), 0);
 	assert_int_equal(tok_load(&b, dir), 0);
 	assert_int_equal(tok_vocab(b), 320);
-	assert_int_equal(tok_merges(b), tok_merges(a));
-	assert_memory_equal(a->merge, b->merge, tok_merges(a) * sizeof(a->merge[0]));
+	assert_int_equal(b->nmerges, a->nmerges);
+	assert_memory_equal(a->merge, b->merge, a->nmerges * sizeof(a->merge[0]));
 	tok_free(a);
 	tok_free(b);
 	dir_remove(dir);
