@@ -97,8 +97,8 @@ static void finish_line(
 	uint64_t before = sub->target - sub->steps;
 	uint64_t done = MIN(f->records - MIN(f->records, before), sub->steps);
 
-	if (why && st->state == PLAN_FAILED && done)
-		done--; /* the step that failed changed nothing */
+	if (why && st->state == PLAN_FAILED && f->last_failed && done)
+		done--; /* the step that failed changed nothing; a card fault has no record */
 	text_printf(&s->out, "{\"seq\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"ok\":%s,\"us\":%" PRIu64,
 	        sub->seq, done, why ? "false" : "true", (now_ns() - sub->start_ns) / 1000u);
 	json_number(&s->out, "loss", st->last_loss);
@@ -236,6 +236,9 @@ static int run_line(struct request *r, const char *line, size_t len)
 		return -EINVAL;
 	memcpy(word, line, len);
 	word[len] = '\0';
+	if (strlen(word) != len)
+		return rx_fail("fs", -EINVAL, "plans/%s/run: a line contains a NUL byte",
+		        file_of(r)->name);
 	if (!strcmp(word, "stop"))
 		return halt(r, plan_stop);
 	if (!strcmp(word, "clear"))
@@ -243,7 +246,7 @@ static int run_line(struct request *r, const char *line, size_t len)
 	errno = 0;
 	unsigned long long steps = strtoull(word, &end, 10);
 
-	if (errno || *end || end == word || word[0] == '-' || word[0] == '+' || !steps)
+	if (errno || *end || word[0] < '0' || word[0] > '9' || !steps)
 		return rx_fail("fs", -EINVAL, "plans/%s/run: \"%s\" is not N, stop or clear",
 		        file_of(r)->name, word);
 	return submit(r, steps);
@@ -259,13 +262,15 @@ static int run_write(struct request *r)
 		size_t len = nl ? (size_t)(nl - at) : left;
 		int err = file_of(r)->plan ? run_line(r, at, len) : -ENODEV;
 
+		if (err == -EAGAIN && left < r->size)
+			break; /* the lines before are queued and must not be sent again */
 		if (err)
 			return err;
 		len += nl ? 1 : 0;
 		at += len;
 		left -= len;
 	}
-	return (int)r->size;
+	return (int)(r->size - left);
 }
 
 /* The writer goes: what has not started is cancelled (architecture.md, Plans). */

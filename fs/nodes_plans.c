@@ -436,6 +436,7 @@ void plan_file_collect(struct fs *fs, struct plan_file *f)
 	while (f->plan && (n = plan_losses(f->plan, f->records, rec, ARRAY_SIZE(rec))) > 0) {
 		append_losses(f, rec, n);
 		f->records += n;
+		f->last_failed = rec[n - 1].status != 0;
 	}
 	plan_run_update(fs, f);
 }

@@ -19,6 +19,7 @@ struct plan_file {
 	unsigned busy; /* inside calls that yield: must not be unloaded */
 	struct growing loss;
 	uint64_t records;   /* collected so far */
+	bool last_failed;   /* the last record is that of a failed step */
 	uint64_t submitted; /* records there will be when all submissions are done */
 	uint64_t next_seq;
 	uint64_t next_service_ns;

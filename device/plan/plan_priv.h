@@ -150,7 +150,7 @@ int plan_set_pause(struct plan *p, bool on);
 /* plan_collect - read mail and new records; a failed record makes the plan PLAN_FAILED. */
 int plan_collect(struct plan *p);
 void plan_publish(struct plan *p); /* owner's numbers into status */
-void plan_fail(struct plan *p, const char *why);
+void plan_fail(struct plan *p, const char *why, bool checked);
 
 static inline size_t plan_padded(const struct plan *p)
 {

@@ -21,16 +21,20 @@ void plan_publish(struct plan *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void plan_fail(struct plan *p, const char *why)
+void plan_fail(struct plan *p, const char *why, bool checked)
 {
+	const char *weights = checked || !p->d.nupdates
+	                              ? "no weight was changed by it"
+	                              : "if it was updating, weights are half changed: load a "
+	                                "checkpoint";
+
 	pthread_mutex_lock(&p->lock);
 	p->status.state = PLAN_FAILED;
 	snprintf(p->status.error, sizeof(p->status.error), "step %llu: %s",
 	        (unsigned long long)p->status.steps_done, why);
 	pthread_mutex_unlock(&p->lock);
-	rx_log(LOG_ERROR, "plan",
-	        "%s: step %llu failed: %s; no weight was changed by it, later steps are cancelled",
-	        p->name, (unsigned long long)p->status.steps_done, why);
+	rx_log(LOG_ERROR, "plan", "%s: step %llu failed: %s; %s; later steps are cancelled",
+	        p->name, (unsigned long long)p->status.steps_done, why, weights);
 	p->allowed = 0;
 	plan_publish(p);
 }
@@ -144,7 +148,7 @@ int plan_collect(struct plan *p)
 	pthread_mutex_unlock(&p->lock);
 	plan_publish(p);
 	if (err > 0)
-		plan_fail(p, status_text[err]);
+		plan_fail(p, status_text[err], true);
 	return err < 0 ? err : 0;
 }
 

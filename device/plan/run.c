@@ -43,7 +43,7 @@ static int card_fault(struct plan *p, const char *what)
 
 	snprintf(text, sizeof(text), "card fault: %s", what);
 	plan_epoch_end(p, true);
-	plan_fail(p, text);
+	plan_fail(p, text, false);
 	return 0;
 }
 

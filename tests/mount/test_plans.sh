@@ -21,9 +21,18 @@ grep -q '"seq":2,"steps":3,"ok":true' "$TMP/lines" || fail "second submission: $
 expect "sum after 5 steps" 5 "$(sums)"
 expect "loss lines" 5 "$(wc -l <plans/p/loss)"
 expect "steps_done" 5 "$(value plans/p/status steps_done)"
-for bad in 0 -1 pig 1x '1 2'; do
+for bad in 0 -1 pig 1x '1 2' ' 1' ' -1' '1\x00x'; do
 	refuses "Invalid argument" "$PYTHON" -c "import os; os.write(3, b'$bad\n')"
 done
+"$PYTHON" - <<'P' || fail "more lines than the queue holds"
+import os
+got = os.write(3, b'1\n' * 70)
+if got != 128:
+    raise SystemExit('expected the 64 lines that were queued, 128 bytes, got %d' % got)
+P
+cat <&3 >"$TMP/lines"
+expect "submissions of a short write" 64 "$(grep -c '"steps":1,"ok":true' "$TMP/lines")"
+expect "sum after 69 steps" 69 "$(sums)"
 exec 3>&-
 eventually 5 sh -c 'echo 1 >plans/p/run' || fail "run cannot be opened again after its close"
 
@@ -61,8 +70,33 @@ if not p.poll(20000):
 if b'"steps":4,"ok":true' not in os.read(fd, 4096) or os.read(fd, 10) != b'':
     sys.exit('run: expected one line, then the end')
 P
+
+# a hang in the second step: the first one counts, and nobody claims that weights are whole
+cat >"$TMP/hang.cl" <<'K'
+kernel void hang(global volatile float *sum) { while (sum[1] >= 1) ; sum[1] += 1; }
+K
+works cp "$TMP/hang.cl" kernels/
+head -c 1024 /dev/zero >buffers/hung
+step='{ "kernel": "hang:hang", "groups": [1], "group": [1], "args": { "sum": "hung" } }'
+echo '{ "format": "rx580-plan-1", "deadline_s": 1, "steps": ['"$step"'], "update": ['"$step"'] }' >plans/hang.json
+exec 3<>plans/hang/run
+echo 3 >&3
+cat <&3 >"$TMP/lines"
+exec 3>&-
+grep -q '"steps":0,"ok":false.*deadline_s' "$TMP/lines" || fail "a hang in update: $(cat "$TMP/lines")"
+grep -q 'hang: step 0 failed: .*half changed' log || fail "the log says of a hang in update: $(tail -1 log)"
+works rm plans/hang.json
+echo '{ "format": "rx580-plan-1", "deadline_s": 1, "steps": ['"$step"'] }' >plans/hang.json
+works dd if=/dev/zero of=buffers/hung bs=1024 count=1 conv=notrunc status=none
+exec 3<>plans/hang/run
+echo 3 >&3
+cat <&3 >"$TMP/lines"
+exec 3>&-
+grep -q '"steps":1,"ok":false.*deadline_s' "$TMP/lines" || fail "a hang in the second step: $(cat "$TMP/lines")"
+
 works rm plans/*.json
 expect "left" "" "$(ls plans)"
 works rm buffers/sum
+works rm buffers/hung
 works rm kernels/add.co
 finish
