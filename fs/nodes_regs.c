@@ -177,6 +177,8 @@ static int parse_write(const char *data, size_t len, uint32_t *mask, uint32_t *v
 		return -EINVAL;
 	memcpy(line, data, len);
 	line[len] = '\0';
+	if (strlen(line) != len)
+		return -EINVAL;
 	char extra;
 	int n = sscanf(line, "%31s %31s %c", a, b, &extra);
 

@@ -76,7 +76,9 @@ static int interval_write(struct request *r)
 	word[r->size] = '\0';
 	unsigned long ms = strtoul(word, &end, 10);
 
-	if (end == word || (*end && strcmp(end, "\n") != 0) || word[0] == '-')
+	/* the length too: what follows a NUL byte is not a number */
+	if (word[0] < '0' || word[0] > '9' || strlen(word) != r->size ||
+	        (*end && strcmp(end, "\n") != 0))
 		return rx_fail("fs", -EINVAL, "update_interval wants a number of milliseconds");
 	fs_lock(r->fs);
 	r->fs->sample_ms = (unsigned)MIN(MAX(ms, 100ul), 3600000ul);

@@ -17,6 +17,9 @@ expect "decimal" 0x00000007 "$(cat $R)"
 refuses "Invalid argument" put $R pig
 refuses "Invalid argument" put $R "1 2 3"
 refuses "Invalid argument" put $R 0x100000000
+refuses "Invalid argument" dd if=<(printf '5\0x') of=$R conv=notrunc status=none
+for bad in ' -1' '-1' '1 2' pig; do refuses "Invalid argument" put hwmon/update_interval "$bad"; done
+refuses "Invalid argument" dd if=<(printf '500\0x') of=hwmon/update_interval conv=notrunc status=none
 refuses "Invalid argument" dd if=regs bs=2 count=1 status=none
 refuses "Invalid argument" dd if=regs bs=4 iflag=skip_bytes skip=2 count=1 status=none
 expect "size" 262144 "$(stat -c %s regs)"
