@@ -16,6 +16,8 @@
 
 extern char **environ;
 
+#define LINKS_MAX 40 /* symbolic links in a path, as the kernel: path_resolution(7) */
+
 /* mountinfo writes blanks and backslashes in octal (proc_pid_mountinfo(5)). */
 static void unescape(char *s)
 {
@@ -72,9 +74,10 @@ static int detach(const char *path)
 	return 0;
 }
 
-/* realpath(3) fails on a dead mount, so resolve the folder above it. */
-static int absolute(const char *path, char *out, size_t size)
+/* realpath(3) fails on a dead mount, so resolve the folder above it, and what a link there says. */
+static int absolute(const char *path, char *out, size_t size, unsigned links)
 {
+	char target[4096];
 	RX_CLEANUP(free) char *copy = strdup(path);
 	char *slash;
 
@@ -93,7 +96,17 @@ static int absolute(const char *path, char *out, size_t size)
 		return -errno;
 	if ((size_t)snprintf(out, size, "%s%s%s", dir, dir[1] ? "/" : "", base) >= size)
 		return -ENAMETOOLONG;
-	return 0;
+	ssize_t n = readlink(out, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return 0;
+	target[n] = '\0';
+	RX_CLEANUP(free) char *next = NULL;
+
+	if (links == 0 || asprintf(&next, "%s%s%s", target[0] == '/' ? "" : dir,
+	                          target[0] == '/' ? "" : "/", target) < 0)
+		return -ELOOP;
+	return absolute(next, out, size, links - 1);
 }
 
 int mountpoint_prepare(const char *path)
@@ -102,7 +115,7 @@ int mountpoint_prepare(const char *path)
 	struct stat st;
 
 	if (stat(path, &st) != 0 && errno == ENOTCONN) {
-		int err = absolute(path, full, sizeof(full));
+		int err = absolute(path, full, sizeof(full), LINKS_MAX);
 
 		if (err || !is_ours(full))
 			return rx_fail("fs", -ENOTCONN,
@@ -116,6 +129,11 @@ int mountpoint_prepare(const char *path)
 		return rx_fail("fs", -errno, "%s: %s", path, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return rx_fail("fs", -ENOTDIR, "%s is not a folder", path);
+	RX_CLEANUP(free) char *real = realpath(path, NULL);
+
+	if (real && is_ours(real))
+		return rx_fail("fs", -EBUSY,
+		        "%s already is a mount of rx580fs; use it, or unmount it first", path);
 	return 0;
 }
 

@@ -54,8 +54,21 @@ cd "$TMP" || exit 1
 grep -q "detached the mount a killed rx580fs left" "$TMP/err" || fail "the clean-up is not said: $(cat "$TMP/err")"
 PID=$(pgrep -f "rx580fs --card $CARD mnt" | head -1)
 expect "state after clean-up" ready "$(value "$D/status" state)"
+refuses "already is a mount of rx580fs" "$RX" --card "$CARD" mnt
 kill -TERM "$PID"
 eventually 15 unmounted || fail "the daemon lives on after SIGTERM"
+
+# the same through a symbolic link
+ln -s mnt link
+works "$RX" --card "$CARD" link
+PID=$(pgrep -f "rx580fs --card $CARD link" | head -1)
+kill -9 "$PID"
+refuses "not connected" ls "$D"
+works "$RX" --card "$CARD" link
+PID=$(pgrep -f "rx580fs --card $CARD link" | head -1)
+expect "state behind the link" ready "$(value "$D/status" state)"
+kill -TERM "$PID"
+eventually 15 unmounted || fail "the daemon behind the link lives on after SIGTERM"
 cd / || exit 1
 PID=
 
