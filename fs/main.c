@@ -15,6 +15,7 @@
 #include "fs/nodes.h"
 #include "fs/options.h"
 #include "fs/park.h"
+#include "fs/probe.h"
 #include "fs/session.h"
 #include "fs/threads.h"
 
@@ -227,6 +228,8 @@ int main(int argc, char **argv)
 	static struct daemon d;
 	int verdict = -1;
 
+	if (argc > 1 && !strcmp(argv[1], "probe"))
+		return probe_main(argc - 1, argv + 1);
 	if (options_parse(&d.opt, argc, argv) != 0)
 		return 2;
 	if (d.opt.help || d.opt.version) {

@@ -382,6 +382,7 @@ static int replay_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum 
 		return differs(r, e->line, what, cdb, cdb_len);
 	r->at++;
 	s->last_us = e->us;
+	s->counters.busy_us += e->us;
 	s->counters.commands++;
 	s->counters.resets += e->reset;
 	s->gone = e->result == -ENODEV;

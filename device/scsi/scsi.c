@@ -17,10 +17,15 @@ int scsi_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir 
 	if (s->gone)
 		return -ENODEV;
 	uint64_t start = now_ns();
+
+	s->counters.calls++;
+
 	int n = s->ops->exec(s, cdb, cdb_len, dir, buf, len, timeout_ms, sense);
 
-	if (!s->own_time)
+	if (!s->own_time) {
 		s->last_us = (uint32_t)((now_ns() - start) / 1000);
+		s->counters.busy_us += s->last_us;
+	}
 	return n;
 }
 

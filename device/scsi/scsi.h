@@ -22,9 +22,10 @@ struct scsi_sense {
 };
 
 struct scsi_counters {
-	uint64_t commands, bytes_in, bytes_out;
-	uint64_t recoveries; /* class resets */
-	unsigned resets;     /* USB port resets: the device has lost its state */
+	uint64_t commands, bytes_in, bytes_out; /* on the wire; REQUEST SENSE counts */
+	uint64_t calls, busy_us;                /* scsi_exec that sent something, and their time */
+	uint64_t recoveries;                    /* class resets */
+	unsigned resets;                        /* USB port resets: the device has lost its state */
 };
 
 /* scsi_bot_new - Bulk-Only Transport over @pipe. Takes ownership of @pipe only when it succeeds. */

@@ -145,6 +145,10 @@ static int parse_option(const char *option, struct venc_options *opt)
 		opt->realtime = true;
 		return 0;
 	}
+	if (!strcmp(option, "unpowered")) {
+		opt->start_unpowered = true;
+		return 0;
+	}
 	if (!strncmp(option, "threads=", 8) && !parse_number(option + 8, 1, MAX_THREADS, &n)) {
 		opt->threads = (unsigned)n;
 		return 0;
@@ -155,8 +159,8 @@ static int parse_option(const char *option, struct venc_options *opt)
 		return 0;
 	}
 	return rx_fail("usb", -EINVAL,
-	        "option \"%s\" of the virtual card is not one of: realtime, threads=1..%d, "
-	        "vram=%u..%u (MiB)",
+	        "option \"%s\" of the virtual card is not one of: realtime, unpowered, "
+	        "threads=1..%d, vram=%u..%u (MiB)",
 	        option, MAX_THREADS, MIN_VRAM_MIB, MAX_VRAM_MIB);
 }
 
