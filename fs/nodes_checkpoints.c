@@ -243,46 +243,78 @@ const struct node_ops checkpoint_ops = {
         .release = checkpoint_release,
 };
 
-static int with_plan(
-        void *ctx, char **argv, int (*fn)(struct snap *s, const char *name, struct plan *plan))
-{
-	struct fs *fs = ((struct request *)ctx)->fs;
-	struct plan_file *f = plan_file_find(fs, argv[1]);
+/* NAME and PLAN of a verb. */
+struct target {
+	struct fs *fs;
+	struct plan_file *plan;
 	char name[80];
+};
 
-	if (!fs->snap)
+static int find_target(void *ctx, char **argv, struct target *t)
+{
+	t->fs = ((struct request *)ctx)->fs;
+	t->plan = plan_file_find(t->fs, argv[1]);
+	if (!t->fs->snap)
 		return -ENODEV;
-	if (!f || !f->plan)
+	if (!t->plan || !t->plan->plan)
 		return rx_fail("fs", -ENOENT, "no plan %s is loaded", argv[1]);
-	if (!stem_of(argv[0], name, sizeof(name)))
-		snprintf(name, sizeof(name), "%s", argv[0]);
-	f->busy++;
-	int err = fn(fs->snap, name, f->plan);
-	f->busy--;
-	plan_file_collect(fs, f);
-	checkpoints_sync(fs);
+	if (!stem_of(argv[0], t->name, sizeof(t->name)))
+		snprintf(t->name, sizeof(t->name), "%s", argv[0]);
+	t->plan->busy++;
+	return 0;
+}
+
+static int target_done(struct target *t, int err)
+{
+	t->plan->busy--;
+	plan_file_collect(t->fs, t->plan);
+	checkpoints_sync(t->fs);
 	return err;
 }
 
-static int save(struct snap *s, const char *name, struct plan *plan)
+/* KEY=VALUE words for __metadata__; "step" and "plan" are the engine's. The words are cut in place.
+ */
+static int parse_meta(int argc, char **argv, struct st_meta *meta)
 {
-	return snap_save(s, name, plan, NULL, 0);
+	for (int i = 0; i < argc; i++) {
+		char *equals = strchr(argv[i], '=');
+
+		if (!equals || equals == argv[i])
+			return rx_fail("fs", -EINVAL, "\"%s\" is not KEY=VALUE", argv[i]);
+		*equals = '\0';
+		meta[i] = (struct st_meta){argv[i], equals + 1};
+		if (!strcmp(meta[i].key, "step") || !strcmp(meta[i].key, "plan"))
+			return rx_fail("fs", -EINVAL, "the key %s is taken", meta[i].key);
+	}
+	return 0;
 }
 
 static int verb_save(void *ctx, int argc, char **argv)
 {
-	(void)argc;
-	return with_plan(ctx, argv, save);
+	struct st_meta meta[VERBS_MAX_ARGS];
+	struct target t;
+	int err = parse_meta(argc - 2, argv + 2, meta);
+
+	if (!err)
+		err = find_target(ctx, argv, &t);
+	if (err)
+		return err;
+	return target_done(
+	        &t, snap_save(t.fs->snap, t.name, t.plan->plan, meta, (unsigned)argc - 2));
 }
 
 static int verb_load(void *ctx, int argc, char **argv)
 {
+	struct target t;
+	int err = find_target(ctx, argv, &t);
+
 	(void)argc;
-	return with_plan(ctx, argv, snap_load);
+	return err ? err : target_done(&t, snap_load(t.fs->snap, t.name, t.plan->plan));
 }
 
 static const struct verb ctl_verbs[] = {
-        {"save", 2, 2, verb_save, "save NAME PLAN", "freeze the plan's state at the next step"},
+        {"save", 2, VERBS_MAX_ARGS, verb_save, "save NAME PLAN [KEY=VALUE...]",
+                "freeze the plan's state at the next step; pairs go to __metadata__"},
         {"load", 2, 2, verb_load, "load NAME PLAN", "copy NAME" SUFFIX " into the plan's state"},
         {0},
 };

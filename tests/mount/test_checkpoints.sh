@@ -14,7 +14,9 @@ step() {
 }
 
 step 3
-works put checkpoints/ctl "save s3 p"
+refuses "Invalid argument" put checkpoints/ctl "save s3 p cursor"
+refuses "Invalid argument" put checkpoints/ctl "save s3 p step=9"
+works put checkpoints/ctl "save s3 p cursor=77 note=a=b"
 F=checkpoints/s3.safetensors
 works cp $F "$TMP/s3"
 expect "size" "$(stat -c %s "$TMP/s3")" "$(stat -c %s $F)"
@@ -30,7 +32,7 @@ with open(sys.argv[1], 'rb') as f:
     t = head['sum']
     begin, end = t['data_offsets']
     x = np.frombuffer(m[8 + n + begin:8 + n + end], np.float32).reshape(t['shape'])
-sys.exit(not ((x == 3).all() and head['__metadata__']['step'] == '3'))
+sys.exit(not ((x == 3).all() and head['__metadata__'] == {'step': '3', 'plan': 'p', 'cursor': '77', 'note': 'a=b'}))
 P
 refuses "busy" put checkpoints/ctl "save s4 p"
 refuses "File exists" put checkpoints/ctl "save s3 p"
