@@ -94,7 +94,7 @@ static uint64_t take(struct plan_layout *l, uint64_t bytes)
 	return at;
 }
 
-static int lay_out_scratch(struct plan *p)
+static int lay_out_scratch(struct plan *p, const char *tag)
 {
 	struct rx_info info;
 	uint32_t most = 0;
@@ -109,7 +109,7 @@ static int lay_out_scratch(struct plan *p)
 	waves = MIN(waves, SCRATCH_LIMIT / (wave_kib * 1024ull));
 	p->l.tmpring = (uint32_t)waves | wave_kib << COMPUTE_TMPRING_WAVESIZE_SHIFT;
 	p->l.scratch_bytes = waves * wave_kib * 1024;
-	return rx_alloc(p->rx, p->name, p->l.scratch_bytes, RX_ANYWHERE, &p->l.scratch);
+	return rx_alloc(p->rx, tag, p->l.scratch_bytes, RX_ANYWHERE, &p->l.scratch);
 }
 
 static size_t body_room(const struct plan *p)
@@ -151,7 +151,7 @@ int plan_lay_out(struct plan *p)
 	if (!err && body_room(p) > BODY_MAX_DW)
 		err = rx_fail("plan", -EINVAL, "%s: too many dispatches for one indirect buffer",
 		        p->name);
-	return err ? err : lay_out_scratch(p);
+	return err ? err : lay_out_scratch(p, tag);
 }
 
 /* A 64-bit value into an argument block of the engine's own kernels, by name. */

@@ -19,7 +19,8 @@ static const char source[] =
         "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void fixed(global float *x) { x[0] "
         "= 1; }\n"
         "struct S { int a, b; };\n"
-        "kernel void by_struct(struct S s, global int *x) { *x = s.a + s.b; }\n";
+        "kernel void by_struct(struct S s, global int *x) { *x = s.a + s.b; }\n"
+        "kernel void prints(global int *x) { printf(\"%d\", *x); }\n";
 
 #define DISPATCH(fields) "{\"format\":\"rx580-plan-1\",\"steps\":[{" fields "}]}"
 #define ARGS(args)       DISPATCH("\"kernel\":\"m:k\",\"groups\":[1],\"group\":[64],\"args\":{" args "}")
@@ -71,6 +72,9 @@ static void mistakes_are_refused_with_code_and_place(void **state)
 	        {DISPATCH("\"kernel\":\"m:fixed\",\"groups\":[16777216,16777216,65536],"
 	                  "\"group\":[64],\"args\":{\"x\":\"buf\"}"), /* 2^64 groups */
 	                -EINVAL, "steps[0].groups"},
+	        {DISPATCH("\"kernel\":\"m:prints\",\"groups\":[1],\"group\":[64],\"args\":{\"x\":"
+	                  "\"buf\"}"),
+	                -EINVAL, "prints: calls printf"},
 	        {DISPATCH("\"kernel\":\"m:fixed\",\"groups\":[1],\"group\":[32],\"args\":{\"x\":"
 	                  "\"buf\"}"),
 	                -EINVAL, "compiled for [64, 1, 1]"},
@@ -140,6 +144,29 @@ static void a_good_plan_pins_its_buffers_and_kernels_until_it_is_unloaded(void *
 	assert_int_equal(rx_module_remove(b->kernels, "m"), 0);
 }
 
+static void everything_of_a_plan_is_listed_under_its_name(void **state)
+{
+	static const char spills[] =
+	        "kernel void spills(global uint *x)\n"
+	        "{ volatile uint t[64]; uint i = __builtin_amdgcn_workitem_id_x();\n"
+	        "  for (uint k = 0; k < 64; k++) t[k] = x[k]; x[i] = t[63 - i]; }\n";
+	struct bench *b = *state;
+	struct rx_range ranges[32];
+	unsigned found = 0;
+
+	bench_module(b, "s", spills);
+	bench_buffer(b, "buf", 1024);
+	struct plan *p = bench_plan(b, "good",
+	        "{\"format\":\"rx580-plan-1\",\"steps\":[{\"kernel\":\"s:spills\",\"groups\":[1],"
+	        "\"group\":[64],\"args\":{\"x\":\"buf\"}}]}");
+	size_t n = rx_maps(b->rx, ranges, ARRAY_SIZE(ranges));
+	for (size_t i = 0; i < MIN(n, ARRAY_SIZE(ranges)); i++)
+		if (!strcmp(ranges[i].name, "plans/good") && ranges[i].kind == 'p')
+			found++;
+	assert_int_equal(found, 2); /* packets and data; scratch */
+	assert_int_equal(plan_unload(p), 0);
+}
+
 static void full_vram_leaves_nothing_behind(void **state)
 {
 	struct bench *b = *state;
@@ -186,14 +213,28 @@ static void the_packets_are_decoded_with_register_names(void **state)
 	assert_int_equal(plan_unload(p), 0);
 }
 
+static void a_flood_of_values_is_refused_before_it_is_parsed(void **state)
+{
+	const size_t values = 1u << 20;
+	RX_CLEANUP(free) char *json = malloc(2 * values + 1);
+
+	assert_non_null(json);
+	for (size_t i = 0; i < values; i++)
+		memcpy(json + 2 * i, "1,", 2);
+	json[2 * values] = '\0';
+	bench_refuse(*state, json, -EINVAL, "more than 262144 values");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 	const struct CMUnitTest tests[] = {
 	        T(mistakes_are_refused_with_code_and_place),
 	        T(a_good_plan_pins_its_buffers_and_kernels_until_it_is_unloaded),
+	        T(everything_of_a_plan_is_listed_under_its_name),
 	        T(full_vram_leaves_nothing_behind),
 	        T(the_packets_are_decoded_with_register_names),
+	        T(a_flood_of_values_is_refused_before_it_is_parsed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
