@@ -17,8 +17,8 @@ struct tokenizer;
 int tok_train(struct tokenizer **out, const uint8_t *text, size_t len, unsigned vocab);
 void tok_free(struct tokenizer *t);
 
-unsigned tok_vocab(const struct tokenizer *t);  /* ids in all, <|endoftext|> included */
-unsigned tok_end(const struct tokenizer *t);    /* id of <|endoftext|> */
+unsigned tok_vocab(const struct tokenizer *t); /* ids in all, <|endoftext|> included */
+unsigned tok_end(const struct tokenizer *t);   /* id of <|endoftext|> */
 
 /* tok_encode - ids of @len bytes. *ids is the caller's. Return: 0; -ENOMEM. */
 int tok_encode(
