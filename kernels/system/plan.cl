@@ -9,7 +9,7 @@ enum {
 	BAD_SEQUENCE,
 	BAD_LOSS,
 	BAD_GRAD_NORM
-};                                            /* docs/plan-format.md 3, record */
+}; /* docs/plan-format.md 3, record */
 enum { NEXT_SEQUENCE, CONSUMED, HALT, STEP }; /* words of the state block */
 
 #define LANE __builtin_amdgcn_workitem_id_x()
