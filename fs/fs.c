@@ -93,7 +93,10 @@ static int open_parts(struct fs *fs, struct rx580 *rx)
 
 int fs_card_open(struct fs *fs)
 {
-	struct rx_options ro = {.card = fs->opt->card, .yield = fs_yield, .yield_ctx = fs};
+	struct rx_options ro = {.card = fs->opt->card,
+	        .trace = fs->opt->trace,
+	        .yield = fs_yield,
+	        .yield_ctx = fs};
 	struct rx580 *rx = NULL;
 	int err = rx_open(&rx, &ro);
 

@@ -102,6 +102,8 @@ static int set_valued(struct options *o, const char *flag, char *value)
 		o->card = value;
 	else if (!strcmp(flag, "--run"))
 		o->run = value;
+	else if (!strcmp(flag, "--trace"))
+		o->trace = value;
 	else if (strcmp(flag, "-t") != 0)
 		return complain("unknown option", flag);
 	return 0;
@@ -110,7 +112,7 @@ static int set_valued(struct options *o, const char *flag, char *value)
 static bool takes_value(const char *flag)
 {
 	return !strcmp(flag, "-o") || !strcmp(flag, "-t") || !strcmp(flag, "--card") ||
-	       !strcmp(flag, "--run");
+	       !strcmp(flag, "--run") || !strcmp(flag, "--trace");
 }
 
 static int check(struct options *o, const char *const *names, int n)
@@ -170,6 +172,7 @@ void options_usage(void)
 {
 	printf("usage: rx580fs [--card CARD] [-f] [-o OPTION,...] MOUNTPOINT\n"
 	       "       rx580fs [--card CARD] [-o ...] --run 'COMMAND'\n"
+	       "       rx580fs probe [...]   examine an enclosure; see rx580fs probe --help\n"
 	       "\n"
 	       "  --card auto      the card behind a USB bridge if exactly one is plugged in, else "
 	       "virtual\n"
@@ -181,6 +184,7 @@ void options_usage(void)
 	       "                   an enclosure behind a USB/IP server, as rx580-enclosure\n"
 	       "  --card virtual   the enclosure and card played in software;\n"
 	       "                   virtual,realtime sleeps for the modelled wire time\n"
+	       "  --trace FILE     record every command to the bridge, without serial numbers\n"
 	       "  --run 'COMMAND'  mount on a private folder named in $RX580, run, unmount,\n"
 	       "                   exit with the command's status\n"
 	       "  -f               stay in the foreground, log to stderr\n"

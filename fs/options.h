@@ -10,6 +10,7 @@ struct options {
 	const char *card;       /* "auto" when not given */
 	const char *mountpoint; /* NULL with --run */
 	const char *run;        /* --run 'CMD' */
+	const char *trace;      /* --trace FILE, or NULL */
 	bool foreground, help, version;
 	bool allow_other, read_only, verbose;
 	uid_t uid;

@@ -343,7 +343,7 @@ void rtl921x_use_alias(struct bridge *b, bool on)
 
 uint64_t rtl921x_alias_address(struct bridge *b)
 {
-	return (uint32_t)(self(b)->info.window_base + RTL_SRAM);
+	return b->ops == &rtl921x_ops ? (uint32_t)(self(b)->info.window_base + RTL_SRAM) : 0;
 }
 
 /* ---- identification and set-up: bridge.md 7.2 steps 2 to 6 ---- */

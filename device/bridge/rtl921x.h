@@ -55,7 +55,7 @@ bool rtl_known_firmware(const char *version);
  * from now on (bridge.md 2.10), or no longer. Only for a bridge on which a probe proved it, or by
  * that probe. @b must be an RTL921x; any other stays as it is. */
 void rtl921x_use_alias(struct bridge *b, bool on);
-/* rtl921x_alias_address - where BAR5 must be for that: bridge.md 2.10. */
+/* rtl921x_alias_address - where BAR5 must be for that: bridge.md 2.10. 0: not an RTL921x. */
 uint64_t rtl921x_alias_address(struct bridge *b);
 /* rtl921x_function_read - one configuration dword of function @fn by the raw engine
  * (bridge.md 2.11); the ordinary commands know function 0 only. Return: 0; the errors of bridge.h.

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/bridge/rtl921x.h"
 #include "device/bytes.h"
+#include "device/core/abilities.h"
 #include "device/core/rx580_priv.h"
 #include "device/err.h"
 #include "device/regs/regs.h"
@@ -135,7 +137,33 @@ static int open_bridge(struct rx580 *rx)
 	rx->info.usb_mbit = usb.mbit;
 	snprintf(rx->info.bridge_family, sizeof(rx->info.bridge_family), "%s", b.family);
 	snprintf(rx->info.bridge_firmware, sizeof(rx->info.bridge_firmware), "%s", b.firmware);
-	rx->info.ability_alias_write = b.ability_alias_write;
+	return 0;
+}
+
+/* use_abilities - what a probe has proven on this kind of board (docs/probe.md). BAR5 goes where
+ * one E3/34 writes a register, the bridge's stray store ending in its SRAM: bridge.md 2.10. */
+static int use_abilities(struct rx580 *rx, const struct pci_info *p)
+{
+	struct usb_identity usb;
+	struct abilities a;
+
+	scsi_identity(rx->scsi, &usb);
+	const struct abilities_board board = {.vid = usb.vid,
+	        .pid = usb.pid,
+	        .bcd_device = usb.bcd_device,
+	        .family = rx->info.bridge_family,
+	        .firmware = rx->info.bridge_firmware,
+	        .card_id = (uint32_t)p->device << 16 | p->vendor};
+
+	if (!backend_is_hardware(rx->info.backend) || abilities_load(&board, &a) || !a.alias_write)
+		return 0;
+	int err = pci_move_bar(rx->pci, PCI_BAR_REGISTERS, rtl921x_alias_address(rx->bridge));
+
+	if (err)
+		return err == -ENOTSUP ? 0 : err; /* no room there: the raw engine it is */
+	rtl921x_use_alias(rx->bridge, true);
+	rx->info.ability_alias_write = true;
+	rx_log(LOG_INFO, "card", "registers are written by the alias trick a probe has proven");
 	return 0;
 }
 
@@ -143,6 +171,7 @@ static void undo_pci(void *ctx)
 {
 	struct rx580 *rx = ctx;
 
+	rtl921x_use_alias(rx->bridge, false);
 	pci_stop(rx->pci);
 	pci_free(rx->pci);
 }
@@ -165,7 +194,7 @@ static int open_pci(struct rx580 *rx)
 	rx->info.pci_subvendor = p->subvendor;
 	rx->info.pci_subdevice = p->subdevice;
 	rx->info.pci_revision = p->revision;
-	return 0;
+	return use_abilities(rx, p);
 }
 
 static void undo_bios(void *ctx)
@@ -343,7 +372,8 @@ static int open_with(
 		return -ENOMEM;
 	}
 	rx->opt = *opt;
-	rx->opt.card = NULL; /* the caller's string */
+	rx->opt.card = rx->opt.trace = NULL; /* the caller's strings */
+	snprintf(rx->info.backend, sizeof(rx->info.backend), "%s", backend);
 	rx->scsi = scsi;
 	pthread_mutex_init(&rx->lock, NULL);
 	rx->hold = 1; /* nobody else until everything stands */
@@ -354,7 +384,6 @@ static int open_with(
 		rx_close(rx);
 		return err;
 	}
-	snprintf(rx->info.backend, sizeof(rx->info.backend), "%s", backend);
 	rx->info.generation = 1;
 	rx->info.state = RX_READY;
 	rx_done(rx, 0);

@@ -109,3 +109,69 @@ int pci_size_bars(struct pci *p)
 		        (unsigned long long)p->info.bar[PCI_BAR_REGISTERS].size);
 	return 0;
 }
+
+/* ---- moving one ---- */
+
+static bool fits(const struct pci *p, unsigned bar, uint64_t addr)
+{
+	struct pci_bar moved = p->info.bar[bar];
+
+	moved.addr = addr;
+	if (!moved.size || addr % moved.size || addr < BRIDGE_OWN_END ||
+	        !range_ok(addr, moved.size, ADDRESS_END))
+		return false;
+	for (unsigned i = 0; i < 6; i++)
+		if (i != bar && p->info.bar[i].memory && p->info.bar[i].size &&
+		        overlap(&moved, &p->info.bar[i]))
+			return false;
+	return true;
+}
+
+/* place - with decode off, or a half-written BAR would claim somebody's addresses. */
+static int place(struct pci *p, unsigned bar, uint32_t addr)
+{
+	uint32_t command, now;
+	int err = pci_cfg_read(p, CFG_COMMAND, 2, &command);
+
+	if (!err)
+		err = pci_cfg_write(p, CFG_COMMAND, 2, command & ~COMMAND_MEMORY);
+	if (!err)
+		err = pci_cfg_write(p, CFG_BAR(bar), 4, addr);
+	if (!err)
+		err = pci_cfg_read(p, CFG_BAR(bar), 4, &now);
+	if (!err && (now & MEMORY_MASK) != addr)
+		err = rx_fail(
+		        "pci", -EIO, "BAR%u reads 0x%08x after writing 0x%08x", bar, now, addr);
+	int on = pci_cfg_write(p, CFG_COMMAND, 2, command);
+
+	return err ? err : on;
+}
+
+int pci_move_bar(struct pci *p, unsigned bar, uint64_t addr)
+{
+	if (bar > 5 || !p->info.bar[bar].memory || p->info.bar[bar].wide || !fits(p, bar, addr))
+		return -ENOTSUP;
+	int err = place(p, bar, (uint32_t)addr);
+
+	if (err)
+		return err;
+	if (!p->home[bar])
+		p->home[bar] = p->info.bar[bar].addr;
+	p->info.bar[bar].addr = addr;
+	return 0;
+}
+
+int pci_bars_home(struct pci *p)
+{
+	int first = 0;
+
+	for (unsigned i = 0; i < 6; i++) {
+		int err = p->home[i] ? place(p, i, (uint32_t)p->home[i]) : 0;
+
+		if (!err && p->home[i])
+			p->info.bar[i].addr = p->home[i];
+		p->home[i] = 0;
+		first = first ? first : err;
+	}
+	return first;
+}

@@ -154,8 +154,10 @@ int pci_start(struct pci *p)
 
 void pci_stop(struct pci *p)
 {
-	if (p->started)
+	if (p->started) {
+		pci_bars_home(p);
 		pci_cfg_write(p, CFG_COMMAND, 2, p->first_command);
+	}
 	p->started = false;
 }
 

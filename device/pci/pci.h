@@ -41,7 +41,12 @@ void pci_free(struct pci *p);
  * bridge cannot reach them.
  */
 int pci_start(struct pci *p);
-/* pci_stop - the command register back to what it was. */
+/* pci_move_bar - a 32-bit memory BAR to another address, until pci_stop. Return: 0; -ENOTSUP it
+ * would be misaligned, overlap another BAR or be out of the bridge's reach (not logged): nothing
+ * happened.
+ */
+int pci_move_bar(struct pci *p, unsigned bar, uint64_t addr);
+/* pci_stop - moved BARs and the command register back to what they were. */
 void pci_stop(struct pci *p);
 
 const struct pci_info *pci_info(const struct pci *p);

@@ -26,11 +26,14 @@ struct pci {
 	struct bridge *bridge;
 	struct pci_info info;
 	uint32_t first_command; /* as found, for pci_stop */
+	uint64_t home[6];       /* where a moved BAR was; 0: not moved */
 	bool started;
 };
 
 /* pci_size_bars - size all BARs with decode off and check that they are usable as the firmware
  * placed them. */
 int pci_size_bars(struct pci *p);
+/* pci_bars_home - undo pci_move_bar. */
+int pci_bars_home(struct pci *p);
 
 #endif

@@ -15,9 +15,10 @@
 #include "device/log.h"
 #include "device/scsi/trace.h"
 
-#define HEAD  TRACE_MAGIC "\ndevice 0bda 9210 f001 10000\n"
-#define READY "cmd 000000000000 none 0 -> 5 sense 2/3a/00\n" /* TEST UNIT READY without a medium   \
-	                                                      */
+#define HEAD TRACE_MAGIC "\ndevice 0bda 9210 f001 10000\n"
+#define READY                                                                                      \
+	"cmd 000000000000 none 0 -> 5 sense 2/3a/00\n" /* TEST UNIT READY without a medium         \
+	                                                */
 
 static char last_log[512];
 
