@@ -18,6 +18,7 @@
 #define MAX_GROUP_SIZE   1024 /* work-items: 16 waves of 64, GCN3 limit of a workgroup */
 #define MAX_TENSORS      4096
 #define DEFAULT_DEADLINE 60
+#define MAX_VALUES       (256u << 10) /* twice 4096 dispatches of 20 arguments and more */
 
 int plan_sentence(char *why, size_t size, const char *fmt, ...)
 {
@@ -385,6 +386,13 @@ int plan_parse(struct plan_desc *d, struct rx580 *rx, struct rx_kernels *kernels
 
 	if (len > PLAN_MAX_JSON)
 		return plan_sentence(why, why_size, "larger than %u bytes", PLAN_MAX_JSON);
+	/* the owner thread parses: a million values would keep everybody else waiting for seconds
+	 */
+	unsigned values = 0;
+	for (const char *c = json; (c = memchr(c, ',', len - (size_t)(c - json))) != NULL; c++)
+		values++;
+	if (values > MAX_VALUES)
+		return plan_sentence(why, why_size, "more than %u values", MAX_VALUES);
 	json_t *root = json_loadb(json, len, JSON_REJECT_DUPLICATES, &at);
 	if (!root)
 		return plan_sentence(
