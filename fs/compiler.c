@@ -17,6 +17,7 @@ struct compiler {
 	pthread_cond_t wake;
 	struct compile_task *head, **tail;
 	unsigned count;
+	struct node *current; /* whose source clang has; NULL: it is idle */
 	bool stopped;
 	atomic_int tid; /* of the thread; 0: not running */
 };
@@ -96,6 +97,21 @@ static struct compile_task *take(struct compiler *c)
 	return t;
 }
 
+static bool wanted(const struct compile_task *t)
+{
+	fs_lock(t->fs);
+	bool linked = t->node->linked;
+	fs_unlock(t->fs);
+	return linked;
+}
+
+static void set_current(struct compiler *c, struct node *n)
+{
+	pthread_mutex_lock(&c->lock);
+	c->current = n;
+	pthread_mutex_unlock(&c->lock);
+}
+
 void *compiler_main(void *arg)
 {
 	struct fs *fs = arg;
@@ -104,7 +120,10 @@ void *compiler_main(void *arg)
 	pthread_setname_np(pthread_self(), "compiler");
 	atomic_store(&fs->compiler->tid, gettid());
 	while ((t = take(fs->compiler)) != NULL) {
-		t->err = compile_opencl(t->file, t->source, t->len, &t->result);
+		set_current(fs->compiler, t->node);
+		t->err = !wanted(t) ? -ECANCELED
+		                    : compile_opencl(t->file, t->source, t->len, &t->result);
+		set_current(fs->compiler, NULL);
 		if (jobs_put(fs->jobs, &t->job) != 0)
 			compile_task_free(t); /* the daemon is going down */
 	}
@@ -133,4 +152,13 @@ void compiler_kill(struct compiler *c)
 			kill(-pid, SIGKILL);
 	if (f)
 		fclose(f);
+}
+
+void compiler_forget(struct compiler *c, const struct node *n)
+{
+	/* under the lock, so that the next source's clang is not the one to go */
+	pthread_mutex_lock(&c->lock);
+	if (c->current == n)
+		compiler_kill(c);
+	pthread_mutex_unlock(&c->lock);
 }

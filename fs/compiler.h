@@ -41,5 +41,7 @@ void compiler_stop(struct compiler *c);
 /* compiler_kill - end the child process it waits for, if any; its thread then cleans up. Any
  * thread. */
 void compiler_kill(struct compiler *c);
+/* compiler_forget - @n was taken out of its folder: end the clang that has its source. */
+void compiler_forget(struct compiler *c, const struct node *n);
 
 #endif

@@ -337,6 +337,7 @@ static int remove_file(struct fs *fs, struct node *n)
 	if (n->linked)
 		tree_unlink(fs, n);
 	fs_unlock(fs);
+	compiler_forget(fs->compiler, n);
 	return 0;
 }
 

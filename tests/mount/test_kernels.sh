@@ -55,6 +55,21 @@ refuses "Invalid argument" cp "$TMP/short.co" kernels/short.co
 refuses "File exists" "$PYTHON" -c "import os; os.open('kernels/bad.co', os.O_CREAT | os.O_EXCL | os.O_WRONLY)"
 refuses "not permitted" touch kernels/new.log
 refuses "Invalid argument" touch "kernels/a b.cl"
+# a source that keeps clang busy does not keep the next one waiting once it is removed
+{
+	echo 'kernel void k(global int *b) {'
+	yes 'b[0] += b[1] * b[2]; b[3] = b[0] ? b[4] : b[5] / b[6];' | head -n 200000
+	echo '}'
+} >"$TMP/long.cl"
+cp "$TMP/long.cl" kernels/long.cl &
+eventually 10 [ -s kernels/long.cl ] || fail "long.cl does not appear"
+sleep 1
+works rm kernels/long.cl
+start=$SECONDS
+works cp "$TMP/k.cl" kernels/next.cl
+[ -e kernels/next.co ] || fail "next.cl: expected a compiled kernel after $((SECONDS - start)) s"
+wait
+
 works rm kernels/*
 expect "left after rm" "" "$(ls kernels)"
 finish
