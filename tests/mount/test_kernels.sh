@@ -57,9 +57,13 @@ refuses "not permitted" touch kernels/new.log
 refuses "Invalid argument" touch "kernels/a b.cl"
 # a source that keeps clang busy does not keep the next one waiting once it is removed
 {
-	echo 'kernel void k(global int *b) {'
-	yes 'b[0] += b[1] * b[2]; b[3] = b[0] ? b[4] : b[5] / b[6];' | head -n 200000
-	echo '}'
+	echo '#define A0'
+	for i in 1 2 3 4 5 6 7 8 9; do
+		a=A$((i - 1))
+		echo "#define A$i $a $a $a $a $a $a $a $a $a $a"
+	done
+	echo A9 # a thousand million times nothing
+	cat "$TMP/k.cl"
 } >"$TMP/long.cl"
 cp "$TMP/long.cl" kernels/long.cl &
 eventually 10 [ -s kernels/long.cl ] || fail "long.cl does not appear"
