@@ -1,6 +1,6 @@
-/* mutants.h - deliberate defects, switched on by unit tests only, to prove that the virtual card
- * notices when the driver leaves out something a real card needs. Nothing but a test ever sets
- * rx_mutant; the default is no defect.
+/* mutants.h - deliberate defects, to prove that the virtual card notices when the driver leaves out
+ * something a real card needs. They exist only in the build of the driver that tests/unit/mutants
+ * links (RX_MUTANTS); everywhere else rx_mutant is the constant RX_MUTANT_NONE.
  */
 #ifndef RX_MUTANTS_H
 #define RX_MUTANTS_H
@@ -14,6 +14,10 @@ enum rx_mutant {
 	RX_MUTANT_LENGTH_FOUR,         /* dword E3/34: the stray store of bridge.md 2.10 */
 };
 
+#ifdef RX_MUTANTS
 extern enum rx_mutant rx_mutant;
+#else
+#define rx_mutant RX_MUTANT_NONE
+#endif
 
 #endif
