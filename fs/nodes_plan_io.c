@@ -233,7 +233,8 @@ static int run_line(struct request *r, const char *line, size_t len)
 	if (len == 0)
 		return 0;
 	if (len >= sizeof(word))
-		return -EINVAL;
+		return rx_fail("fs", -EINVAL, "plans/%s/run: \"%.*s...\" is not N, stop or clear",
+		        file_of(r)->name, (int)sizeof(word) - 1, line);
 	memcpy(word, line, len);
 	word[len] = '\0';
 	if (strlen(word) != len)

@@ -139,11 +139,12 @@ static int check_group(struct plan_parser *p, const char *where, const struct pl
 	const struct co_kernel *k = d->kernel;
 	uint64_t items = (uint64_t)d->group[0] * d->group[1] * d->group[2];
 	uint64_t plane = (uint64_t)d->groups[0] * d->groups[1]; /* at most MAX_GROUPS each */
+	uint32_t most = k->max_group_size ? MIN(k->max_group_size, MAX_GROUP_SIZE) : MAX_GROUP_SIZE;
 
-	if (items > MAX_GROUP_SIZE || (k->max_group_size && items > k->max_group_size))
+	if (items > most)
 		return plan_sentence(p->why, p->why_size,
 		        "%s.group: %llu work-items, %s takes at most %u", where,
-		        (unsigned long long)items, k->name, k->max_group_size);
+		        (unsigned long long)items, k->name, most);
 	if (plane > MAX_GROUPS || plane * d->groups[2] > MAX_GROUPS)
 		return plan_sentence(p->why, p->why_size, "%s.groups: more than %u workgroups",
 		        where, MAX_GROUPS);
