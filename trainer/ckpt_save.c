@@ -125,6 +125,8 @@ static int write_part(struct ckpt *k, int from, struct part *p, const char *name
 	if (!err)
 		err = write_summed(fd, &p->sum, head, len);
 	free(head);
+	if (err)
+		say(k, err, "cannot write to", k->tmp);
 	for (unsigned i = 0; i < p->n && !err; i++)
 		err = copy_range(k, from, k->source.header_size + p->from[i],
 		        p->tensors[i].end - p->tensors[i].begin, fd, &p->sum);
@@ -256,6 +258,21 @@ static int write_folder(struct ckpt *k, int from)
 	return err ? err : sync_path(k, k->tmp, ".");
 }
 
+/* A folder without folders in it. */
+static void remove_flat(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char path[PATH_MAX];
+
+	while (d && (e = readdir(d)))
+		if (snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) < (int)sizeof(path))
+			unlink(path); /* fails on . and .., as it should */
+	if (d)
+		closedir(d);
+	rmdir(dir);
+}
+
 static int copy_snapshot(struct ckpt *k)
 {
 	int from = mount_file(&k->mount, O_RDONLY, "checkpoints/%s.safetensors", k->snapshot);
@@ -268,7 +285,9 @@ static int copy_snapshot(struct ckpt *k)
 	close(from);
 	if (!err && rename(k->tmp, k->done))
 		err = say(k, -errno, "cannot rename to", k->done);
-	if (!err)
+	if (err)
+		remove_flat(k->tmp); /* half a checkpoint only keeps the next one from its space */
+	else
 		err = sync_path(k, k->out, ".");
 	int gone = mount_remove(&k->mount, 1000, "checkpoints/%s.safetensors", k->snapshot);
 	if (gone && !err) {
@@ -294,22 +313,13 @@ static void *copier(void *arg)
 static void clear_leftovers(const char *out)
 {
 	DIR *d = opendir(out);
-	struct dirent *e, *f;
-	char dir[PATH_MAX], path[PATH_MAX];
+	struct dirent *e;
+	char dir[PATH_MAX];
 
-	while (d && (e = readdir(d))) {
-		if (strncmp(e->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) ||
-		        snprintf(dir, sizeof(dir), "%s/%s", out, e->d_name) >= (int)sizeof(dir))
-			continue;
-		DIR *sub = opendir(dir);
-		while (sub && (f = readdir(sub)))
-			if (snprintf(path, sizeof(path), "%s/%s", dir, f->d_name) <
-			        (int)sizeof(path))
-				unlink(path); /* fails on . and .., as it should */
-		if (sub)
-			closedir(sub);
-		rmdir(dir);
-	}
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) &&
+		        snprintf(dir, sizeof(dir), "%s/%s", out, e->d_name) < (int)sizeof(dir))
+			remove_flat(dir);
 	if (d)
 		closedir(d);
 }

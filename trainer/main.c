@@ -42,6 +42,15 @@ static int print_plan(const struct options *o)
 	return text ? EXIT_OK : EXIT_FAILED;
 }
 
+/* What was printed is the result here: a full disk must not look like success. */
+static int printed(int code)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	fprintf(stderr, "trainer: cannot write to standard output\n");
+	return code == EXIT_OK ? EXIT_FAILED : code;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -50,15 +59,15 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (o.help) {
 		options_usage();
-		return EXIT_OK;
+		return printed(EXIT_OK);
 	}
 	if (o.version) {
 		printf("trainer %s\n", RX_VERSION);
-		return EXIT_OK;
+		return printed(EXIT_OK);
 	}
 	switch (o.command) {
-	case CMD_SAMPLE: return sample(&o);
-	case CMD_PLAN: return print_plan(&o);
+	case CMD_SAMPLE: return printed(sample(&o));
+	case CMD_PLAN: return printed(print_plan(&o));
 	case CMD_TRAIN: break;
 	}
 	return train(&o);

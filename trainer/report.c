@@ -61,6 +61,10 @@ static void log_json(struct report *r, json_t *j)
 		json_dumpf(j, r->log, JSON_COMPACT | JSON_REAL_PRECISION(9));
 		fputc('\n', r->log);
 	}
+	if (r->log && !r->log_failed && (fflush(r->log) || ferror(r->log))) {
+		r->log_failed = true;
+		report_note(r, "log FAILED: cannot write to it: %s", strerror(errno));
+	}
 	json_decref(j);
 }
 

@@ -10,7 +10,8 @@
 struct report {
 	FILE *out, *log; /* log may be NULL */
 	bool tty, line_open;
-	uint64_t steps; /* of the whole run */
+	bool log_failed; /* something is missing in the log; said once */
+	uint64_t steps;  /* of the whole run */
 	unsigned step_tokens;
 	double start_s; /* monotonic, of the first step here */
 	double last_line_s;

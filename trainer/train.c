@@ -276,7 +276,7 @@ static int exit_code(const struct session *s, int err, bool ran)
 		return EXIT_BUSY;
 	if (err)
 		return ran && err == -EIO ? EXIT_STEP : EXIT_FAILED;
-	if (s->failed_save)
+	if (s->failed_save || s->report.log_failed)
 		return EXIT_FAILED;
 	return stop_wanted() ? EXIT_SIGNAL + stop_wanted() : EXIT_OK;
 }

@@ -43,6 +43,21 @@ expect "a truncated checkpoint: status" 1 "$(status "$trainer" sample --gpu "$RX
 expect_text "a truncated checkpoint: words" "model.safetensors has [0-9]+ bytes, trainer.json says" "$TMP/out"
 expect "nothing is left" "" "$(leftovers)"
 
+# Nowhere to write to
+mkdir "$TMP/disk"
+if mount -t tmpfs -o size=400k none "$TMP/disk" 2>/dev/null; then
+	expect "full disk: status" 1 "$(train --save-every 2 --out "$TMP/disk/full")"
+	expect_text "full disk: words" "checkpoint FAILED: cannot write to .*step-00000004: No space left" "$TMP/out"
+	expect "full disk: left" log.jsonl "$(ls -A "$TMP/disk/full")"
+	umount "$TMP/disk"
+else
+	echo "note: no right to mount a small disk, its part is left out"
+fi
+expect "full log: status" 1 "$(train --out "$TMP/fulllog" --log /dev/full)"
+expect_text "full log: words" "log FAILED: .*No space left" "$TMP/out"
+expect "full output of a sample: status" 1 "$("$trainer" sample --gpu "$RX580" --checkpoint "$TMP/fulllog" --tokens 1 >/dev/full 2>&1; echo $?)"
+expect "full output of a plan: status" 1 "$("$trainer" plan train >/dev/full 2>&1; echo $?)"
+
 # A lying safetensors straight into the mount
 printf '\x40\0\0\0\0\0\0\0{"a":{"dtype":"F32","shape":[9],"data_offsets":[0,8]}}          ' >"$TMP/lie"
 cp "$TMP/lie" "$RX580/checkpoints/lie.safetensors" 2>"$TMP/out" && fail "the mount took a lying safetensors"
