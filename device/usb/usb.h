@@ -1,4 +1,4 @@
-/* usb.h - a pair of bulk pipes to one mass-storage interface. Implementations: virtual.c, libusb.c.
+/* usb.h - a pair of bulk pipes to one mass-storage interface: virtual.c, libusb.c, usbip.c.
  * Called only on the owner thread.
  */
 #ifndef RX_USB_H
@@ -42,7 +42,8 @@ struct usb_pipe { /* first member of every implementation */
 
 /* usb_virtual_open - a new virtual enclosure with a virtual card in it.
  * @options: what followed "virtual," on the command line, comma separated ("realtime",
- * "unpowered": no card behind the bridge, "threads=N", "vram=MIB"), or NULL. Return: 0; -EINVAL unknown option (logged); -ENOMEM.
+ * "unpowered": no card behind the bridge, "threads=N", "vram=MIB"), or NULL. Return: 0; -EINVAL
+ * unknown option (logged); -ENOMEM.
  */
 int usb_virtual_open(struct usb_pipe **out, const char *options);
 
