@@ -63,6 +63,20 @@ static bool is_known(uint32_t reg)
 	return known[reg / 32] & 1u << reg / 4 % 8;
 }
 
+/* Per queue, behind SRBM_GFX_CNTL: without a queue selected they mean nothing (polaris.md 6.1). */
+static bool is_queue_reg(uint32_t reg)
+{
+	return reg >= REG_CP_MQD_BASE_ADDR && reg <= REG_CP_HQD_EOP_DONES;
+}
+
+/* Whether a read of many registers, @r, may touch @reg. */
+static bool is_harmless(const struct request *r, uint32_t reg)
+{
+	bool banked = r->offset & BANK_SRBM;
+
+	return is_known(reg) && !rx_reg_hazard(reg) && (banked || !is_queue_reg(reg));
+}
+
 /* interface.md 7.8: exactly one dword is a deliberate act; a dump fills hazards, and what nobody
  * has named, with what a dead bus returns. */
 static int transfer_dword(struct request *r, uint32_t reg, size_t at)
@@ -72,7 +86,7 @@ static int transfer_dword(struct request *r, uint32_t reg, size_t at)
 
 	if (r->kind == REQ_WRITE)
 		return rx_reg_write(r->fs->rx, reg, get_le32(r->data + at));
-	if (r->size == 4 || (is_known(reg) && !rx_reg_hazard(reg)))
+	if (r->size == 4 || is_harmless(r, reg))
 		err = rx_reg_read(r->fs->rx, reg, &v);
 	put_le32(r->data + at, v);
 	return err;
@@ -247,6 +261,10 @@ static const char *block_of(uint32_t offset)
 int regs_build(struct fs *fs, struct node *name_dir)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(named_regs); i++) {
+		known[named_regs[i].offset / 32] |= (uint8_t)(1u << named_regs[i].offset / 4 % 8);
+		/* grep -r and tar read every file: what they must not touch has none */
+		if (rx_reg_hazard(named_regs[i].offset) || is_queue_reg(named_regs[i].offset))
+			continue;
 		const char *block = block_of(named_regs[i].offset);
 		struct node *dir = tree_find(name_dir, block);
 
@@ -258,7 +276,6 @@ int regs_build(struct fs *fs, struct node *name_dir)
 			return -ENOMEM;
 		n->obj = (void *)(uintptr_t)&named_regs[i];
 		n->size = 11; /* "0x%08x\n" */
-		known[named_regs[i].offset / 32] |= (uint8_t)(1u << named_regs[i].offset / 4 % 8);
 	}
 	return 0;
 }

@@ -22,6 +22,10 @@ for bad in ' -1' '-1' '1 2' pig; do refuses "Invalid argument" put hwmon/update_
 refuses "Invalid argument" dd if=<(printf '500\0x') of=hwmon/update_interval conv=notrunc status=none
 refuses "Invalid argument" dd if=regs bs=2 count=1 status=none
 refuses "Invalid argument" dd if=regs bs=4 iflag=skip_bytes skip=2 count=1 status=none
+# whole dumps harm nothing: finish wants no guest error
+expect "a dump" 262144 "$(cat regs | wc -c)"
+works find regs.d -type f -exec cat {} +
+expect "data ports and queue registers by name" "" "$(find regs.d -name 'mm*_DATA' -o -name '*UCODE*' -o -name 'mmCP_HQD*')"
 expect "size" 262144 "$(stat -c %s regs)"
 expect "at the end" 0 "$(dd if=regs bs=4 skip=65536 count=1 status=none | wc -c)"
 "$PYTHON" - <<'P' || fail "bank bits"
