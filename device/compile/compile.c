@@ -50,9 +50,10 @@ static int write_file(int dir, const char *name, const void *data, size_t len)
 		ssize_t n = write(fd, p, len);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return rx_fail(
-			        "compile", -EIO, "cannot write %s: %s", name, strerror(errno));
+		if (n < 0)
+			return rx_fail("compile", -errno,
+			        "cannot write %s to the temporary folder (TMPDIR): %s", name,
+			        strerror(errno));
 		p += n;
 		len -= (size_t)n;
 	}

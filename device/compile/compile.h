@@ -16,7 +16,8 @@ struct compile_result {
 
 /* compile_opencl - @source: @len bytes of OpenCL C 1.2; @name: what diagnostics call the file.
  * Return: 0; -EINVAL it did not compile (see log); -ETIMEDOUT 60 s; -ENOENT no clang (15..19)
- * found; -ENOMEM; -EIO. The result is the caller's: compile_result_free().
+ * found; -ENOMEM; -EIO; those of a temporary folder that cannot be written. The result is the
+ * caller's: compile_result_free().
  */
 int compile_opencl(const char *name, const char *source, size_t len, struct compile_result *out);
 void compile_result_free(struct compile_result *r);

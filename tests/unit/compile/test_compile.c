@@ -9,9 +9,11 @@
 #include <elf.h>
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "device/bytes.h"
 #include "device/compile/code_object.h"
@@ -174,6 +176,25 @@ static void a_second_dynamic_segment_is_refused(void **state)
 	compile_result_free(&r);
 }
 
+/* A file size limit stands for a full disk. */
+static void a_full_temporary_folder_is_told_as_such(void **state)
+{
+	struct rlimit old, small = {.rlim_cur = 4096};
+	struct compile_result r;
+	char text[8192];
+
+	(void)state;
+	memset(text, ' ', sizeof(text));
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small.rlim_max = old.rlim_max;
+	void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	int err = compile_opencl("wide", text, sizeof(text), &r);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	signal(SIGXFSZ, was);
+	assert_int_equal(err, -EFBIG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +205,7 @@ int main(void)
 	        cmocka_unit_test(damaged_objects_are_refused_or_parsed_but_never_crash),
 	        cmocka_unit_test(objects_for_another_gpu_are_refused_in_words),
 	        cmocka_unit_test(a_second_dynamic_segment_is_refused),
+	        cmocka_unit_test(a_full_temporary_folder_is_told_as_such),
 	};
 	return cmocka_run_group_tests(tests, build_once, release);
 }
