@@ -114,7 +114,8 @@ int mountpoint_prepare(const char *path)
 	char full[4096];
 	struct stat st;
 
-	if (stat(path, &st) != 0 && errno == ENOTCONN) {
+	/* ECONNABORTED: the daemon died while this very call was on its way to it */
+	if (stat(path, &st) != 0 && (errno == ENOTCONN || errno == ECONNABORTED)) {
 		int err = absolute(path, full, sizeof(full), LINKS_MAX);
 
 		if (err || !is_ours(full))

@@ -44,10 +44,13 @@ refuses "not connected" cat <&3
 exec 3<&-
 expect "left in the folder" "" "$(ls -A "$D")"
 
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
 # kill -9, and the next start on the dead mount; a relative path
 works "$RX" --card "$CARD" "$D"
 PID=$(pid_of)
 kill -9 "$PID"
+eventually 15 gone "$PID" # a call that meets the dying daemon gets another error
 refuses "not connected" ls "$D"
 cd "$TMP" || exit 1
 "$RX" --card "$CARD" mnt 2>"$TMP/err" || fail "no start on a dead mount: $(cat "$TMP/err")"
@@ -63,6 +66,7 @@ ln -s mnt link
 works "$RX" --card "$CARD" link
 PID=$(pgrep -f "rx580fs --card $CARD link" | head -1)
 kill -9 "$PID"
+eventually 15 gone "$PID" # a call that meets the dying daemon gets another error
 refuses "not connected" ls "$D"
 works "$RX" --card "$CARD" link
 PID=$(pgrep -f "rx580fs --card $CARD link" | head -1)
