@@ -16,9 +16,10 @@
 
 static int parse(struct options *o, char *line)
 {
-	char *argv[32] = {"trainer"};
+	static char *argv[32]; /* the options keep pointers into it */
 	int argc = 1, err, keep = dup(2), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
+	argv[0] = "trainer";
 	for (char *w = strtok(line, " "); w && argc < 31; w = strtok(NULL, " "))
 		argv[argc++] = w;
 	dup2(null, 2);
