@@ -6,7 +6,7 @@ in_mount
 
 for i in 1 2; do head -c 1000000 /dev/urandom >"$TMP/$i"; done
 worker() {
-	local i=$1 n
+	local i=$1
 	for _ in 1 2 3; do
 		cp "$TMP/$i" buffers/w$i && cmp "$TMP/$i" buffers/w$i || return 1
 		cp buffers/w$i buffers/c$i && cmp "$TMP/$i" buffers/c$i || return 1
