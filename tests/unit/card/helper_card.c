@@ -1,8 +1,13 @@
 /* helper_card.c - see helper_card.h */
 #include <stdlib.h>
 
+#include <pthread.h>
+
 #include "device/clock.h"
 #include "tests/unit/card/helper_card.h"
+
+/* The card logs from any of its threads. */
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void on_log(void *ctx, bool guest_error, const char *line)
 {
@@ -10,7 +15,9 @@ static void on_log(void *ctx, bool guest_error, const char *line)
 
 	if (!guest_error)
 		return;
+	pthread_mutex_lock(&log_lock);
 	snprintf(h->last, sizeof(h->last), "%s", line);
+	pthread_mutex_unlock(&log_lock);
 	h->errors++;
 }
 
