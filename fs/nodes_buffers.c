@@ -8,6 +8,7 @@
 
 #include "device/bytes.h"
 #include "device/err.h"
+#include "device/name.h"
 #include "fs/nodes.h"
 
 /* Growing by writing reserves ahead: as much again, at most this. */
@@ -102,7 +103,7 @@ static int buffer_create(struct request *r)
 	struct fs *fs = r->fs;
 	struct rx_buffer *rx;
 
-	if (!name_ok(r->name, strlen(r->name)))
+	if (!rx_name_ok(r->name, strlen(r->name)))
 		return rx_fail("fs", -EINVAL,
 		        "buffers/%s: names are 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a "
 		        "dot",
@@ -173,7 +174,7 @@ static int buffer_rename(struct request *r)
 	struct fs *fs = r->fs;
 	struct buffer *b = r->child->obj;
 
-	if (!name_ok(r->name2, strlen(r->name2)))
+	if (!rx_name_ok(r->name2, strlen(r->name2)))
 		return -EINVAL;
 	if (!b->rx)
 		return -ENODEV;

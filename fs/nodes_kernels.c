@@ -9,6 +9,7 @@
 #include "device/bytes.h"
 #include "device/compile/code_object.h"
 #include "device/err.h"
+#include "device/name.h"
 #include "fs/blob.h"
 #include "fs/compiler.h"
 #include "fs/nodes.h"
@@ -301,7 +302,7 @@ static int type_of(struct fs *fs, const char *name)
 		return strlen(name) > 255 ? -ENAMETOOLONG : NODE_SCRATCH;
 	if (name[0] == '.') /* rsync and others put a dot in front of the final name */
 		return NODE_SCRATCH;
-	if (!name_ok(name, strlen(name) - 3))
+	if (!rx_name_ok(name, strlen(name) - 3))
 		return rx_fail(
 		        "fs", -EINVAL, "kernels/%s: names are 1 to 64 of A-Z a-z 0-9 . _ -", name);
 	if (has_suffix(name, ".cl"))

@@ -10,6 +10,7 @@
 #include "device/bytes.h"
 #include "device/clock.h"
 #include "device/err.h"
+#include "device/name.h"
 #include "fs/blob.h"
 #include "fs/nodes.h"
 #include "fs/plans.h"
@@ -331,7 +332,7 @@ static int type_of(const char *name)
 {
 	if (!is_json(name))
 		return strlen(name) > 255 ? -ENAMETOOLONG : NODE_PLAN_SCRATCH;
-	if (!name_ok(name, strlen(name) - 5))
+	if (!rx_name_ok(name, strlen(name) - 5))
 		return rx_fail(
 		        "fs", -EINVAL, "plans/%s: names are 1 to 64 of A-Z a-z 0-9 . _ -", name);
 	return NODE_PLAN_JSON;

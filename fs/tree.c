@@ -19,20 +19,6 @@ const struct node_type node_types[NODE_COUNT] = {
 #undef NODE
 };
 
-bool name_ok(const char *name, size_t len)
-{
-	if (len < 1 || len > 64 || name[0] == '.')
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		char c = name[i];
-
-		if (!(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
-		        c != '.' && c != '_' && c != '-')
-			return false;
-	}
-	return true;
-}
-
 void node_get(struct node *n)
 {
 	n->refs++;

@@ -138,7 +138,4 @@ static inline bool node_is(const struct node *n, enum node_id id)
 uint64_t tree_size(struct fs *fs, struct node *n);
 void tree_stat(struct fs *fs, struct node *n, struct stat *st);
 
-/* name_ok - 1..64 of [A-Za-z0-9._-], not starting with a dot (rx580.h, buffers). */
-bool name_ok(const char *name, size_t len);
-
 #endif

@@ -1,6 +1,5 @@
 /* rx580_buffers.c - named ranges of VRAM that grow and shrink like files (buffers/NAME). New bytes
  * are zero. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,28 +7,15 @@
 #include "device/bytes.h"
 #include "device/core/rx580_priv.h"
 #include "device/err.h"
-
-#define NAME_MAX_CHARS 64
+#include "device/name.h"
 
 struct rx_buffer {
 	struct rx580 *rx;
 	struct rx_buffer *next;
-	char name[NAME_MAX_CHARS + 1];
+	char name[RX_NAME_MAX + 1];
 	uint64_t size, offset; /* offset has meaning while size > 0 */
 	unsigned pins;
 };
-
-static bool valid_name(const char *name)
-{
-	size_t len = strnlen(name, NAME_MAX_CHARS + 1);
-
-	if (len == 0 || len > NAME_MAX_CHARS || name[0] == '.')
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
-			return false;
-	return true;
-}
 
 static void insert(struct rx580 *rx, struct rx_buffer *b)
 {
@@ -57,7 +43,7 @@ static void range_name(const struct rx_buffer *b, char tag[80])
 
 int rx_buffer_create(struct rx580 *rx, const char *name, struct rx_buffer **out)
 {
-	if (!valid_name(name))
+	if (!rx_name_ok(name, strlen(name)))
 		return -EINVAL;
 	if (rx_buffer_find(rx, name))
 		return -EEXIST;
@@ -244,7 +230,7 @@ int rx_buffer_rename(struct rx580 *rx, struct rx_buffer *b, const char *name)
 {
 	struct rx_buffer *target = rx_buffer_find(rx, name);
 	char tag[80];
-	int err = valid_name(name) ? 0 : -EINVAL;
+	int err = rx_name_ok(name, strlen(name)) ? 0 : -EINVAL;
 
 	if (target == b)
 		return 0;

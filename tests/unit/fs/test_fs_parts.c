@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device/name.h"
 #include "fs/growing.h"
 #include "fs/options.h"
 #include "fs/text.h"
@@ -175,17 +176,17 @@ static void bad_options_are_refused(void **state)
 static void names_are_checked(void **state)
 {
 	(void)state;
-	assert_true(name_ok("a", 1));
-	assert_true(name_ok("A-z_0.9", 7));
-	assert_false(name_ok("", 0));
-	assert_false(name_ok(".a", 2));
-	assert_false(name_ok("a b", 3));
-	assert_false(name_ok("a/b", 3));
+	assert_true(rx_name_ok("a", 1));
+	assert_true(rx_name_ok("A-z_0.9", 7));
+	assert_false(rx_name_ok("", 0));
+	assert_false(rx_name_ok(".a", 2));
+	assert_false(rx_name_ok("a b", 3));
+	assert_false(rx_name_ok("a/b", 3));
 	char longest[66];
 
 	memset(longest, 'n', sizeof(longest));
-	assert_true(name_ok(longest, 64));
-	assert_false(name_ok(longest, 65));
+	assert_true(rx_name_ok(longest, 64));
+	assert_false(rx_name_ok(longest, 65));
 }
 
 int main(void)
