@@ -1,7 +1,6 @@
 /* snapshot.c - see snapshot.h. */
 #include "device/ckpt/snapshot.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "device/bytes.h"
 #include "device/err.h"
+#include "device/name.h"
 
 #define SNAP_MAX_META 16
 
@@ -92,21 +92,9 @@ void snap_read_info(struct snap *s, struct snap_info *out)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static bool good_name(const char *name)
-{
-	size_t n = strlen(name);
-
-	if (n < 1 || n > 64 || name[0] == '.')
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
-			return false;
-	return true;
-}
-
 static int check_free(struct snap *s, const char *name)
 {
-	if (!good_name(name))
+	if (!rx_name_ok(name, strlen(name)))
 		return rx_fail("ckpt", -EINVAL,
 		        "bad checkpoint name \"%.64s\": letters, digits, . _ - and at most 64",
 		        name);
@@ -181,13 +169,15 @@ static int build_header(struct snap *s)
 	return st_build(st, n, meta, nextra + 2, &s->head, &s->head_len);
 }
 
-static int capture(void *ctx)
+static int capture(void *ctx, int err)
 {
 	struct snap *s = ctx;
 	unsigned n;
 	const struct plan_tensor *t = plan_tensors(s->plan, &n);
 	uint64_t at = s->area;
-	int err = build_header(s);
+
+	if (!err)
+		err = build_header(s);
 
 	for (unsigned i = 0; i < n && !err; i++) {
 		err = copy_range(
@@ -197,8 +187,8 @@ static int capture(void *ctx)
 	s->save_error = err;
 	s->plan = NULL;
 	if (err) {
-		rx_log(LOG_ERROR, "ckpt",
-		        "%s: the copy on the card failed; the snapshot is discarded", s->name);
+		rx_log(LOG_ERROR, "ckpt", "%s: not saved: %s; the snapshot is discarded", s->name,
+		        strerror(-err));
 		clear(s);
 		return err;
 	}

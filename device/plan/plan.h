@@ -99,8 +99,10 @@ int plan_pm4_text(struct plan *p, char **text);
 /* State tensors, in order. Owned by the plan. */
 const struct plan_tensor *plan_tensors(const struct plan *p, unsigned *count);
 /* plan_at_boundary - run @fn while the card stands at a step boundary and nothing can start; then
- * go on. Steps that are allowed stay allowed. Return: what @fn returned; errors of plan_stop(). */
-int plan_at_boundary(struct plan *p, int (*fn)(void *ctx), void *ctx);
+ * go on. Steps that are allowed stay allowed. @err is 0 there; -EIO when the step faulted and its
+ * changes may be half done, -ECANCELED when the plan was cleared first: @fn must not use the state.
+ * Return: what @fn returned when it ran at once, else 0; errors of plan_stop(). */
+int plan_at_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx);
 /* plan_set_steps_done - after a checkpoint was loaded: continue counting from here. Only while
  * nothing is allowed (-EBUSY). */
 int plan_set_steps_done(struct plan *p, uint64_t steps);

@@ -37,6 +37,15 @@ int plan_run(struct plan *p, uint64_t steps)
 	return 0;
 }
 
+static void call_boundary_fn(struct plan *p, int err)
+{
+	int (*fn)(void *, int) = p->boundary_fn;
+
+	p->boundary_fn = NULL;
+	if (fn)
+		fn(p->boundary_ctx, err);
+}
+
 static int card_fault(struct plan *p, const char *what)
 {
 	char text[128];
@@ -44,6 +53,7 @@ static int card_fault(struct plan *p, const char *what)
 	snprintf(text, sizeof(text), "card fault: %s", what);
 	plan_epoch_end(p, true);
 	plan_fail(p, text, false);
+	call_boundary_fn(p, -EIO); /* this is no boundary: the step may be half done */
 	return 0;
 }
 
@@ -95,20 +105,11 @@ static bool at_boundary(struct plan *p)
 	return now_ns() - p->boundary_since_ns >= BOUNDARY_SETTLE_NS;
 }
 
-static void call_boundary_fn(struct plan *p)
-{
-	int (*fn)(void *) = p->boundary_fn;
-
-	p->boundary_fn = NULL;
-	if (fn)
-		fn(p->boundary_ctx);
-}
-
 static int serve_boundary(struct plan *p)
 {
 	int err;
 
-	call_boundary_fn(p);
+	call_boundary_fn(p, 0);
 	if (p->stop_wanted) {
 		p->allowed = 0;
 		err = plan_epoch_end(p, true);
@@ -157,7 +158,7 @@ int plan_service(struct plan *p)
 	if (p->epoch)
 		err = service_epoch(p);
 	if (!err && !p->epoch)
-		call_boundary_fn(p);
+		call_boundary_fn(p, 0);
 	if (!err && !p->epoch && p->stop_wanted) {
 		p->allowed = 0;
 		p->stop_wanted = false;
@@ -213,13 +214,13 @@ static bool no_boundary_wanted(const struct plan *p)
 	return !p->boundary_fn;
 }
 
-int plan_at_boundary(struct plan *p, int (*fn)(void *ctx), void *ctx)
+int plan_at_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx)
 {
 	if (p->boundary_fn)
 		return rx_fail("plan", -EBUSY,
 		        "%s: another save or load waits for the same step boundary", p->name);
 	if (!p->epoch)
-		return fn(ctx);
+		return fn(ctx, 0);
 	p->boundary_fn = fn;
 	p->boundary_ctx = ctx;
 	return service_until(p, no_boundary_wanted);
@@ -231,7 +232,7 @@ int plan_clear(struct plan *p)
 
 	p->allowed = 0;
 	p->in_tail = p->in_head;
-	p->boundary_fn = NULL;
+	call_boundary_fn(p, -ECANCELED);
 	pthread_mutex_lock(&p->lock);
 	p->status.state = PLAN_RESIDENT;
 	p->status.error[0] = '\0';

@@ -270,7 +270,7 @@ struct damage {
 };
 
 /* At the boundary, with committed slots waiting: flip one payload byte of the next slot. */
-static int damage_next_slot(void *ctx)
+static int damage_next_slot(void *ctx, int err)
 {
 	struct damage *d = ctx;
 	struct rx_range maps[64];
@@ -278,6 +278,8 @@ static int damage_next_slot(void *ctx)
 	const uint8_t flipped = 0x55;
 	size_t n = rx_maps(d->b->rx, maps, ARRAY_SIZE(maps));
 
+	if (err)
+		return err;
 	plan_read_status(d->p, &s);
 	d->steps_done = s.steps_done;
 	for (size_t i = 0; i < n; i++) /* slots are the last block of the range, 16 strides of 256

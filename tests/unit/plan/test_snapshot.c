@@ -11,6 +11,7 @@
 
 #include "device/bytes.h"
 #include "device/ckpt/snapshot.h"
+#include "device/plan/plan_priv.h"
 #include "helper_plan.h"
 
 static const char count_source[] =
@@ -226,6 +227,61 @@ static void loading_while_steps_are_allowed_is_refused(void **state)
 	assert_int_equal(snap_remove(f->s, "x"), 0);
 }
 
+static const char hang_plan[] =
+        "{\"format\":\"rx580-plan-1\",\"deadline_s\":1,"
+        "\"steps\":[{\"kernel\":\"c:rest\",\"groups\":[1],\"group\":[1],\"args\":{\"x\":\"junk\"}}]"
+        ","
+        "\"update\":[{\"kernel\":\"h:hang\",\"groups\":[1],\"group\":[64],\"args\":{\"x\":\"w+"
+        "256\"}}],"
+        "\"state\":[{\"name\":\"w\",\"at\":\"w\",\"dtype\":\"U32\",\"shape\":[8]}]}";
+
+/* A step whose update never ends, allowed and started. */
+static struct plan *start_hang(struct fixture *f)
+{
+	bench_module(
+	        f->b, "h", "kernel void hang(global volatile uint *x) { while (*x == 0) ; }\n");
+	struct plan *p = bench_plan(f->b, "hang", hang_plan);
+
+	assert_int_equal(plan_run(p, 1), 0);
+	bench_service(p, 200);
+	return p;
+}
+
+static void a_step_that_faults_in_its_update_is_never_saved(void **state)
+{
+	struct fixture *f = *state;
+	struct snap_info info;
+	struct plan *p = start_hang(f);
+
+	assert_int_equal(snap_save(f->s, "torn", p, NULL, 0), -EIO);
+	snap_read_info(f->s, &info);
+	assert_false(info.present);
+	assert_int_equal(plan_clear(p), 0);
+	assert_int_equal(plan_unload(p), 0);
+}
+
+static int note_err(void *ctx, int err)
+{
+	*(int *)ctx = err;
+	return 0;
+}
+
+static void clearing_a_plan_ends_what_waits_for_its_boundary(void **state)
+{
+	struct fixture *f = *state;
+	struct plan *p = start_hang(f);
+	int told = 1;
+
+	/* asked for from inside a service call, as a nested job does: it stays pending */
+	p->in_service = true;
+	assert_int_equal(plan_at_boundary(p, note_err, &told), -ETIMEDOUT);
+	p->in_service = false;
+	assert_int_equal(told, 1);
+	assert_int_equal(plan_clear(p), 0);
+	assert_int_equal(told, -ECANCELED);
+	assert_int_equal(plan_unload(p), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
@@ -235,6 +291,8 @@ int main(void)
 	        T(what_was_saved_can_be_loaded_and_continues_at_its_step),
 	        T(truncated_and_lying_uploads_change_nothing),
 	        T(loading_while_steps_are_allowed_is_refused),
+	        T(a_step_that_faults_in_its_update_is_never_saved),
+	        T(clearing_a_plan_ends_what_waits_for_its_boundary),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
