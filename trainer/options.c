@@ -220,7 +220,8 @@ void options_usage(void)
 	       "\n"
 	       "SIGINT and SIGTERM stop at a step boundary and write a checkpoint.\n"
 	       "exit status: 0 done; 1 failed; 2 usage; 3 daemon or card gone; 4 mount in use;\n"
-	       "5 a step failed (loss not finite, card fault; weights untouched); 128+N signal N\n"
+	       "5 a step failed (loss not finite: weights untouched; card fault: load a "
+	       "checkpoint); 128+N signal N\n"
 	       "hardware: unverified (no real card has been driven by this program yet)\n",
 	        default_data);
 }
