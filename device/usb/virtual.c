@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/bytes.h"
 #include "device/err.h"
 #include "device/usb/usb.h"
 #include "device/virtual/enclosure/enclosure.h"
@@ -16,8 +17,11 @@ struct virtual_pipe {
  */
 #define REQ_CLASS_OUT_INTERFACE   0x21
 #define REQ_STANDARD_OUT_ENDPOINT 0x02
+#define REQ_STANDARD_IN_DEVICE    0x80
 #define REQ_MASS_STORAGE_RESET    0xFF
 #define REQ_CLEAR_FEATURE         0x01
+#define REQ_GET_DESCRIPTOR        0x06
+#define DESCRIPTOR_DEVICE         0x0100
 #define FEATURE_ENDPOINT_HALT     0
 #define ENDPOINT_BULK_IN          0x81 /* bridge.md 1.2 */
 #define ENDPOINT_BULK_OUT         0x02
@@ -77,10 +81,14 @@ static int port_reset(struct usb_pipe *p)
 
 static void identity(struct usb_pipe *p, struct usb_identity *out)
 {
-	(void)p;
-	/* what an RTL9210B enumerates as: bridge.md 1.1, 1.2 */
-	*out = (struct usb_identity){
-	        .vid = 0x0bda, .pid = 0x9210, .bcd_device = 0xf001, .mbit = 10000};
+	uint8_t d[18] = {0}; /* USB 2.0 table 9-8: idVendor at 8, idProduct 10, bcdDevice 12 */
+
+	venc_control(enclosure(p), REQ_STANDARD_IN_DEVICE, REQ_GET_DESCRIPTOR, DESCRIPTOR_DEVICE, 0,
+	        d, sizeof(d));
+	*out = (struct usb_identity){.vid = get_le16(d + 8),
+	        .pid = get_le16(d + 10),
+	        .bcd_device = get_le16(d + 12),
+	        .mbit = 10000};
 }
 
 static void link_stats(struct usb_pipe *p, struct usb_link_stats *out)
@@ -149,6 +157,8 @@ static int parse_option(const char *option, struct venc_options *opt)
 		opt->start_unpowered = true;
 		return 0;
 	}
+	if (!strncmp(option, "bridge=", 7) && !venc_parse_bridge(option + 7, &opt->bridge))
+		return 0;
 	if (!strncmp(option, "threads=", 8) && !parse_number(option + 8, 1, MAX_THREADS, &n)) {
 		opt->threads = (unsigned)n;
 		return 0;
@@ -160,7 +170,7 @@ static int parse_option(const char *option, struct venc_options *opt)
 	}
 	return rx_fail("usb", -EINVAL,
 	        "option \"%s\" of the virtual card is not one of: realtime, unpowered, "
-	        "threads=1..%d, vram=%u..%u (MiB)",
+	        "bridge=rtl9210|asm2362|asm2464, threads=1..%d, vram=%u..%u (MiB)",
 	        option, MAX_THREADS, MIN_VRAM_MIB, MAX_VRAM_MIB);
 }
 

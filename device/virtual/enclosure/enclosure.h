@@ -1,6 +1,7 @@
-/* enclosure.h - the virtual USB-NVMe enclosure: USB device, Bulk-Only target, RTL921x vendor
- * command set, root port, link model. A bulk transfer goes in, bytes and handshakes come out. It
- * owns its card. Facts: bridge.md 1, 2, 5. Calls may come from any thread, one at a time.
+/* enclosure.h - the virtual USB-NVMe enclosure: USB device, Bulk-Only target, the vendor commands
+ * of one bridge family, root port, link model. A bulk transfer goes in, bytes and handshakes come
+ * out. It owns its card. Facts: bridge.md 1, 2, 3, 5. Calls may come from any thread, one at a
+ * time.
  */
 #ifndef VENC_H
 #define VENC_H
@@ -11,7 +12,14 @@
 
 struct venc;
 
+/* The bridge chip, with stock firmware (bridge.md 1.1). */
+enum venc_bridge { VENC_RTL921X, VENC_ASM236X, VENC_ASM246X };
+
+/* venc_parse_bridge - the chip by name: "rtl9210", "asm2362", "asm2464". Return: 0; -EINVAL. */
+int venc_parse_bridge(const char *name, enum venc_bridge *out);
+
 struct venc_options {
+	enum venc_bridge bridge;
 	bool super_speed; /* enumerated at 5 Gbit/s instead of 480 Mbit/s: descriptors, packets */
 	bool realtime;    /* sleep for the modelled wire time */
 	unsigned threads; /* passed to the card */

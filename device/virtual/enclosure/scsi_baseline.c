@@ -45,16 +45,23 @@ static enum scsi_result run_request_sense(struct venc *e, struct scsi_task *t)
 	return reply(t, sense, sizeof(sense));
 }
 
-static enum scsi_result inquiry_vpd(struct scsi_task *t)
+/* Vendor, product, revision: bridge.md 1.1; ASMedia's full product and revision are inferred */
+static const char *const identities[] = {
+        [VENC_RTL921X] = "Realtek RTL9210         1.00",
+        [VENC_ASM236X] = "ASMT    ASM236X NVME    0   ",
+        [VENC_ASM246X] = "ASMT    ASM246X         0   ",
+};
+
+static enum scsi_result inquiry_vpd(const struct venc *e, struct scsi_task *t)
 {
 	static const uint8_t pages[] = {0, 0x00, 0, 4, 0x00, 0x80, 0x83, 0xB0}; /* bridge.md 5.2 */
 	static const uint8_t serial[] = {0, 0x80, 0, 8, '0', '0', '0', '0', '0', '0', '0', '1'};
-	/* T10 vendor id designator, SPC-4 7.8.6 */
-	static const uint8_t identity[28] = {0, 0x83, 0, 24, 2, 1, 0, 20, 'R', 'e', 'a', 'l', 't',
-	        'e', 'k', ' ', 'R', 'T', 'L', '9', '2', '1', '0', '0', '0', '0', '0', '1'};
+	/* T10 vendor id designator, SPC-4 7.8.6: vendor, then product and serial */
+	uint8_t identity[28] = {0, 0x83, 0, 24, 2, 1, 0, 20, [23] = '0', '0', '0', '0', '1'};
 	/* bridge.md 1.1: maximum 256 blocks, optimal 128 */
 	static const uint8_t limits[64] = {[1] = 0xB0, [3] = 60, [10] = 1, [15] = 128};
 
+	memcpy(identity + 8, identities[e->opt.bridge], 15);
 	switch (t->cdb[2]) {
 	case 0x00: return reply(t, pages, sizeof(pages));
 	case 0x80: return reply(t, serial, sizeof(serial));
@@ -70,13 +77,12 @@ static enum scsi_result run_inquiry(struct venc *e, struct scsi_task *t)
 	static const uint8_t head[8] = {0x00, 0x00, 0x06, 0x02, 0x5B, 0x00, 0x00, 0x02};
 	uint8_t data[96] = {0};
 
-	(void)e;
 	if (t->cdb[1] & 1) /* EVPD */
-		return inquiry_vpd(t);
+		return inquiry_vpd(e, t);
 	if (t->cdb[2])
 		return scsi_check(t, SENSE_INVALID_FIELD);
 	memcpy(data, head, sizeof(head));
-	memcpy(data + 8, "Realtek RTL9210         1.00", 28);
+	memcpy(data + 8, identities[e->opt.bridge], 28);
 	return reply(t, data, sizeof(data));
 }
 

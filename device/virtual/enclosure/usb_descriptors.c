@@ -13,19 +13,20 @@
 #define SS_CONFIG_SIZE                         (9 + 9 + 2 * (7 + 6) + 9 + 4 * (7 + 6 + 4))
 #define MASS_STORAGE(alt, endpoints, protocol) 9, 4, 0, (alt), (endpoints), 8, 6, (protocol), 0
 
-static const uint8_t DEVICE[18] = {
-        18, 1, LE16(0x0210),        /* bcdUSB 2.10 at high speed (bridge.md 1.2) */
-        0, 0, 0, 64,                /* class at the interface; bMaxPacketSize0 (bridge.md 1.2) */
-        LE16(0x0BDA), LE16(0x9210), /* bridge.md 1.1 */
-        LE16(0xF001),               /* bcdDevice, one of those seen (bridge.md 1.1) */
-        1, 2, 3, 1,                 /* manufacturer, product, serial; one configuration */
-};
+/* bcdUSB 2.10 and bMaxPacketSize0 64 at high speed, 3.20 and 2^9 at SuperSpeed (bridge.md 1.2);
+ * class at the interface; strings 1 to 3, one configuration */
+#define DEVICE(vid, pid, bcd)                                                                      \
+	{18, 1, LE16(0x0210), 0, 0, 0, 64, LE16(vid), LE16(pid), LE16(bcd), 1, 2, 3, 1}
+#define SS_DEVICE(vid, pid, bcd)                                                                   \
+	{18, 1, LE16(0x0320), 0, 0, 0, 9, LE16(vid), LE16(pid), LE16(bcd), 1, 2, 3, 1}
 
-static const uint8_t SS_DEVICE[18] = {
-        18, 1, LE16(0x0320), /* bcdUSB 3.20 (bridge.md 1.2) */
-        0, 0, 0, 9,          /* bMaxPacketSize0: 2^9 (bridge.md 1.2) */
-        LE16(0x0BDA), LE16(0x9210), LE16(0xF001), 1, 2, 3, 1, /* as at high speed */
-};
+/* Ids: bridge.md 1.1. bcdDevice: one of those seen on RTL9210; ASMedia's are inferred. */
+static const uint8_t RTL_DEVICE[18] = DEVICE(0x0BDA, 0x9210, 0xF001);
+static const uint8_t RTL_SS_DEVICE[18] = SS_DEVICE(0x0BDA, 0x9210, 0xF001);
+static const uint8_t ASM236X_DEVICE[18] = DEVICE(0x174C, 0x2362, 0x0100);
+static const uint8_t ASM236X_SS_DEVICE[18] = SS_DEVICE(0x174C, 0x2362, 0x0100);
+static const uint8_t ASM246X_DEVICE[18] = DEVICE(0x174C, 0x2464, 0x0100);
+static const uint8_t ASM246X_SS_DEVICE[18] = SS_DEVICE(0x174C, 0x2464, 0x0100);
 
 static const uint8_t QUALIFIER[10] = {10, 6, LE16(0x0210), 0, 0, 0, 64, 1, 0};
 
@@ -89,39 +90,58 @@ static const uint8_t BOS[22] = {
 };
 
 static const uint8_t LANGUAGES[4] = {4, 3, LE16(0x0409)};
-static const uint8_t MANUFACTURER[16] = {
-        16, 3, 'R', 0, 'e', 0, 'a', 0, 'l', 0, 't', 0, 'e', 0, 'k', 0};
-static const uint8_t PRODUCT[16] = {16, 3, 'R', 0, 'T', 0, 'L', 0, '9', 0, '2', 0, '1', 0, '0', 0};
+static const uint8_t REALTEK[16] = {16, 3, 'R', 0, 'e', 0, 'a', 0, 'l', 0, 't', 0, 'e', 0, 'k', 0};
+static const uint8_t RTL9210[16] = {16, 3, 'R', 0, 'T', 0, 'L', 0, '9', 0, '2', 0, '1', 0, '0', 0};
+/* no string of stock firmware is recorded in bridge.md: maker and chip */
+static const uint8_t ASMEDIA[16] = {16, 3, 'A', 0, 'S', 0, 'M', 0, 'e', 0, 'd', 0, 'i', 0, 'a', 0};
+static const uint8_t ASM2362[16] = {16, 3, 'A', 0, 'S', 0, 'M', 0, '2', 0, '3', 0, '6', 0, '2', 0};
+static const uint8_t ASM2464[16] = {16, 3, 'A', 0, 'S', 0, 'M', 0, '2', 0, '4', 0, '6', 0, '4', 0};
 static const uint8_t SERIAL[18] = {
         18, 3, '0', 0, '0', 0, '0', 0, '0', 0, '0', 0, '0', 0, '0', 0, '1', 0};
 
-/* Searched from the top: the first entries hide those for high speed. */
+enum speed { HIGH, SUPER, EITHER };
+
+#define ALL_BRIDGES 0xFF
+#define ONLY(b)     (1u << (b))
+#define ASMEDIAS    (ONLY(VENC_ASM236X) | ONLY(VENC_ASM246X))
+
 static const struct descriptor {
 	uint8_t type, index;
+	enum speed speed;
+	uint8_t bridges;
 	const uint8_t *bytes;
 	size_t size;
 } TABLE[] = {
-        {1, 0, SS_DEVICE, sizeof(SS_DEVICE)},
-        {2, 0, SS_CONFIGURATION, sizeof(SS_CONFIGURATION)},
-        {6, 0, NULL, 0}, /* no qualifier at SuperSpeed: USB 3.2 9.6 */
-        {1, 0, DEVICE, sizeof(DEVICE)},
-        {2, 0, CONFIGURATION, sizeof(CONFIGURATION)},
-        {3, 0, LANGUAGES, sizeof(LANGUAGES)},
-        {3, 1, MANUFACTURER, sizeof(MANUFACTURER)},
-        {3, 2, PRODUCT, sizeof(PRODUCT)},
-        {3, 3, SERIAL, sizeof(SERIAL)},
-        {6, 0, QUALIFIER, sizeof(QUALIFIER)},
-        {15, 0, BOS, sizeof(BOS)},
+        {1, 0, HIGH, ONLY(VENC_RTL921X), RTL_DEVICE, sizeof(RTL_DEVICE)},
+        {1, 0, SUPER, ONLY(VENC_RTL921X), RTL_SS_DEVICE, sizeof(RTL_SS_DEVICE)},
+        {1, 0, HIGH, ONLY(VENC_ASM236X), ASM236X_DEVICE, sizeof(ASM236X_DEVICE)},
+        {1, 0, SUPER, ONLY(VENC_ASM236X), ASM236X_SS_DEVICE, sizeof(ASM236X_SS_DEVICE)},
+        {1, 0, HIGH, ONLY(VENC_ASM246X), ASM246X_DEVICE, sizeof(ASM246X_DEVICE)},
+        {1, 0, SUPER, ONLY(VENC_ASM246X), ASM246X_SS_DEVICE, sizeof(ASM246X_SS_DEVICE)},
+        {2, 0, HIGH, ALL_BRIDGES, CONFIGURATION, sizeof(CONFIGURATION)},
+        {2, 0, SUPER, ALL_BRIDGES, SS_CONFIGURATION, sizeof(SS_CONFIGURATION)},
+        {3, 0, EITHER, ALL_BRIDGES, LANGUAGES, sizeof(LANGUAGES)},
+        {3, 1, EITHER, ONLY(VENC_RTL921X), REALTEK, sizeof(REALTEK)},
+        {3, 2, EITHER, ONLY(VENC_RTL921X), RTL9210, sizeof(RTL9210)},
+        {3, 1, EITHER, ASMEDIAS, ASMEDIA, sizeof(ASMEDIA)},
+        {3, 2, EITHER, ONLY(VENC_ASM236X), ASM2362, sizeof(ASM2362)},
+        {3, 2, EITHER, ONLY(VENC_ASM246X), ASM2464, sizeof(ASM2464)},
+        {3, 3, EITHER, ALL_BRIDGES, SERIAL, sizeof(SERIAL)},
+        {6, 0, HIGH, ALL_BRIDGES, QUALIFIER,
+                sizeof(QUALIFIER)}, /* none at SuperSpeed: USB 3.2 9.6 */
+        {15, 0, EITHER, ALL_BRIDGES, BOS, sizeof(BOS)},
 };
 
-#define SS_ENTRIES 3
-
-size_t usb_descriptor(bool super_speed, uint8_t type, uint8_t index, const uint8_t **out)
+size_t usb_descriptor(
+        enum venc_bridge bridge, bool super_speed, uint8_t type, uint8_t index, const uint8_t **out)
 {
-	for (size_t i = super_speed ? 0 : SS_ENTRIES; i < ARRAY_SIZE(TABLE); i++) {
-		if (TABLE[i].type == type && TABLE[i].index == index) {
-			*out = TABLE[i].bytes;
-			return TABLE[i].size;
+	for (size_t i = 0; i < ARRAY_SIZE(TABLE); i++) {
+		const struct descriptor *d = &TABLE[i];
+
+		if (d->type == type && d->index == index && (d->bridges & ONLY(bridge)) &&
+		        (d->speed == EITHER || (d->speed == SUPER) == super_speed)) {
+			*out = d->bytes;
+			return d->size;
 		}
 	}
 	return 0;

@@ -6,11 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/virtual/enclosure/enclosure.h"
+
 #define USB_EP_BULK_IN  0x81 /* bridge.md 1.2 */
 #define USB_EP_BULK_OUT 0x02 /* bridge.md 1.2 */
 
 /* usb_descriptor - @type, @index as in wValue of GET_DESCRIPTOR. Return: bytes at *@out (static); 0
  * no such descriptor. */
-size_t usb_descriptor(bool super_speed, uint8_t type, uint8_t index, const uint8_t **out);
+size_t usb_descriptor(enum venc_bridge bridge, bool super_speed, uint8_t type, uint8_t index,
+        const uint8_t **out);
 
 #endif

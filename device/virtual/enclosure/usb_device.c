@@ -89,6 +89,20 @@ static int new_card(struct venc *e)
 	return e->opt.start_unpowered ? 0 : vcard_new(&e->card, &opt);
 }
 
+int venc_parse_bridge(const char *name, enum venc_bridge *out)
+{
+	static const char *const names[] = {
+	        [VENC_RTL921X] = "rtl9210", [VENC_ASM236X] = "asm2362", [VENC_ASM246X] = "asm2464"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(name, names[i])) {
+			*out = (enum venc_bridge)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
 int venc_new(struct venc **out, const struct venc_options *opt)
 {
 	struct venc *e = calloc(1, sizeof(*e));
@@ -210,8 +224,8 @@ static int get_status(struct venc *e, uint8_t recipient, uint16_t index, void *d
 static int get_descriptor(struct venc *e, uint16_t value, void *data, uint16_t len)
 {
 	const uint8_t *from;
-	size_t size =
-	        usb_descriptor(e->opt.super_speed, (uint8_t)(value >> 8), (uint8_t)value, &from);
+	size_t size = usb_descriptor(
+	        e->opt.bridge, e->opt.super_speed, (uint8_t)(value >> 8), (uint8_t)value, &from);
 
 	return size ? reply(data, len, from, size) : -EPIPE;
 }

@@ -20,6 +20,7 @@ static const char usage[] =
         "  --listen HOST:PORT   TCP address (default " DEFAULT_LISTEN ")\n"
         "  --unix PATH          Unix socket, for this user only\n"
         "  --speed high|super   480 Mbit/s (default) or 5 Gbit/s\n"
+        "  --bridge CHIP        rtl9210 (default), asm2362 or asm2464\n"
         "  --realtime           take as long as the modelled link\n"
         "  --threads N          threads of the card's compute units\n"
         "  --vram MIB           64 to 8192\n"
@@ -78,6 +79,11 @@ static int parse_speed(const char *text, struct venc_options *opt)
 	return opt->super_speed || !strcmp(text, "high") ? 0 : refuse("--speed", text);
 }
 
+static int parse_bridge(const char *text, struct venc_options *opt)
+{
+	return venc_parse_bridge(text, &opt->bridge) ? refuse("--bridge", text) : 0;
+}
+
 static int parse_level(const char *text)
 {
 	int level = rx_log_parse_level(text);
@@ -102,6 +108,7 @@ static int parse_option(int c, struct options *o)
 	case 'l': o->tcp = optarg; return 0;
 	case 'u': o->path = optarg; return 0;
 	case 's': return parse_speed(optarg, &o->enclosure);
+	case 'b': return parse_bridge(optarg, &o->enclosure);
 	case 'r': o->enclosure.realtime = true; return 0;
 	case 't': return parse_number("--threads", optarg, 1, MAX_THREADS, &o->enclosure.threads);
 	case 'm': return parse_vram(optarg, &o->enclosure);
@@ -118,6 +125,7 @@ static int parse(int argc, char **argv, struct options *o)
 	        {"listen", required_argument, NULL, 'l'},
 	        {"unix", required_argument, NULL, 'u'},
 	        {"speed", required_argument, NULL, 's'},
+	        {"bridge", required_argument, NULL, 'b'},
 	        {"realtime", no_argument, NULL, 'r'},
 	        {"threads", required_argument, NULL, 't'},
 	        {"vram", required_argument, NULL, 'm'},
