@@ -15,6 +15,14 @@ struct rx_buffer;
 
 enum rx_state { RX_INIT, RX_READY, RX_HUNG, RX_GONE };
 
+/* One step of the bring-up, after it was done. */
+struct rx_step {
+	const char *name, *source;  /* constant strings */
+	int err;                    /* 0, or why the bring-up ends here */
+	uint64_t host_ns, model_ns; /* model_ns: on the modelled link; 0 without a model */
+	uint64_t commands;          /* to the bridge */
+};
+
 struct rx_options {
 	const char *card;  /* "auto", "usb[:VID:PID[@BUS-PORT]]", "sg:/dev/sgN",
 	                      "usbip:...", "replay:FILE", "virtual[,options]" */
@@ -23,6 +31,9 @@ struct rx_options {
 	 * card. May be NULL. */
 	void (*yield)(void *ctx);
 	void *yield_ctx;
+	/* @on_step: called by rx_open after each step. May be NULL. */
+	void (*on_step)(void *ctx, const struct rx_step *step);
+	void *on_step_ctx;
 };
 
 /* rx_open - find the enclosure, identify the bridge, bring the card up to two running queues. See
@@ -55,6 +66,9 @@ struct rx_info {
 	bool ability_alias_write, ability_mmio_wptr;
 	/* driver counters */
 	uint64_t commands, bytes_in, bytes_out, retries;
+	/* what went wrong on the cable and was survived: scsi.h, struct scsi_counters */
+	uint64_t link_timeouts, link_stalls, link_shorts, link_overflows, link_bad_status,
+	        link_stale_status, recoveries, port_resets;
 	/* the enclosure's own, when it has them */
 	bool has_model;
 	uint64_t model_commands, model_bytes, model_tlps, model_ns, guest_errors, dispatches,

@@ -108,6 +108,14 @@ static int bridge_text(struct fs *fs, struct node *n, struct text *out)
 	text_key(out, "bytes_in", "%" PRIu64, i.bytes_in);
 	text_key(out, "bytes_out", "%" PRIu64, i.bytes_out);
 	text_key(out, "retries", "%" PRIu64, i.retries);
+	text_key(out, "link_timeouts", "%" PRIu64, i.link_timeouts);
+	text_key(out, "link_stalls", "%" PRIu64, i.link_stalls);
+	text_key(out, "link_shorts", "%" PRIu64, i.link_shorts);
+	text_key(out, "link_overflows", "%" PRIu64, i.link_overflows);
+	text_key(out, "link_bad_status", "%" PRIu64, i.link_bad_status);
+	text_key(out, "link_stale_status", "%" PRIu64, i.link_stale_status);
+	text_key(out, "recoveries", "%" PRIu64, i.recoveries);
+	text_key(out, "port_resets", "%" PRIu64, i.port_resets);
 	if (!i.has_model)
 		return 0;
 	text_key(out, "model_commands", "%" PRIu64, i.model_commands);

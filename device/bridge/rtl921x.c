@@ -77,13 +77,43 @@ static void log_refusal(
 	        len, s->key, s->asc, s->ascq);
 }
 
-/* exec_once - the command with its one permitted repetition. */
-static int exec_once(
+/* restore_after_reset - a port reset may have cost the bridge its state (bridge.md 1.3). */
+static int restore_after_reset(struct rtl921x *r)
+{
+	struct scsi_counters c;
+
+	scsi_read_counters(r->b.scsi, &c);
+	if (r->restoring || c.resets == r->seen_resets)
+		return 0;
+	r->seen_resets = c.resets;
+	r->restoring = true; /* a reset meanwhile is for the next command to notice */
+	int err = rtl_setup(r);
+
+	r->restoring = false;
+	return err;
+}
+
+/* send_once - the command as it is. Less data than asked for is a transport failure: vendor
+ * commands move all of it or are refused (bridge.md 1.4). */
+static int send_once(
+        struct rtl921x *r, const uint8_t *cdb, void *buf, uint32_t len, struct scsi_sense *sense)
+{
+	enum scsi_dir dir = cdb[0] == RTL_OP_READ ? SCSI_IN : SCSI_OUT;
+	int n = scsi_exec(r->b.scsi, cdb, RTL_CDB_BYTES, dir, buf, len, RTL_TIMEOUT_MS, sense);
+
+	if (n < 0 || n == (int)len)
+		return n;
+	return rx_fail("bridge", -EIO, "%02X/%02X at 0x%08x: %d of %u bytes", cdb[0], cdb[4],
+	        get_le32(cdb + 8), n, len);
+}
+
+/* send_with_retry - the command with its one permitted repetition: a refused write that was not
+ * executed, a read that changes nothing. */
+static int send_with_retry(
         struct rtl921x *r, const uint8_t *cdb, void *buf, uint32_t len, struct scsi_sense *sense)
 {
 	uint8_t op = cdb[0], sub = cdb[4];
-	enum scsi_dir dir = op == RTL_OP_READ ? SCSI_IN : SCSI_OUT;
-	int n = scsi_exec(r->b.scsi, cdb, RTL_CDB_BYTES, dir, buf, len, RTL_TIMEOUT_MS, sense);
+	int n = send_once(r, cdb, buf, len, sense);
 
 	if (n == -EIO && sense->key == SENSE_ILLEGAL && sense->asc == ASC_BAD_OPCODE &&
 	        op == RTL_OP_WRITE && rx_mutant != RX_MUTANT_NO_UNLOCK) {
@@ -93,24 +123,16 @@ static int exec_once(
 
 		if (err)
 			return err;
-		n = scsi_exec(r->b.scsi, cdb, RTL_CDB_BYTES, dir, buf, len, RTL_TIMEOUT_MS, sense);
+		n = send_once(r, cdb, buf, len, sense);
 	} else if ((n == -EIO || n == -ETIMEDOUT) && sense->key == 0 && repeatable(op, sub, len)) {
 		r->info.retries++;
-		n = scsi_exec(r->b.scsi, cdb, RTL_CDB_BYTES, dir, buf, len, RTL_TIMEOUT_MS, sense);
+		if (needs_device(op, sub)) /* the first may have sent its TLPs, too */
+			rtl_engine_forget(&r->engine);
+		int err = restore_after_reset(r);
+
+		n = err ? err : send_once(r, cdb, buf, len, sense);
 	}
 	return n;
-}
-
-/* restore_after_reset - a port reset may have cost the bridge its state (bridge.md 1.3). */
-static int restore_after_reset(struct rtl921x *r)
-{
-	struct scsi_counters c;
-
-	scsi_read_counters(r->b.scsi, &c);
-	if (c.resets == r->seen_resets)
-		return 0;
-	r->seen_resets = c.resets;
-	return rtl_setup(r);
 }
 
 int rtl_exec(struct rtl921x *r, uint8_t op, uint8_t sub, uint32_t addr, void *buf, uint32_t len,
@@ -132,17 +154,14 @@ int rtl_exec(struct rtl921x *r, uint8_t op, uint8_t sub, uint32_t addr, void *bu
 	if (needs_device(op, sub) && !r->device_present)
 		return rx_fail("bridge", -ENODEV,
 		        "no PCIe device behind the bridge: power the card before the enclosure");
-	int n = exec_once(r, cdb, buf, len, &sense);
+	int n = send_with_retry(r, cdb, buf, len, &sense);
 
-	if (n == (int)len) {
+	if (n >= 0) {
 		if (needs_device(op, sub))
 			count_tlps(&r->engine, sub, addr, len);
 		return 0;
 	}
-	r->engine.next = -1;
-	if (n >= 0)
-		return rx_fail("bridge", -EIO, "%02X/%02X at 0x%08x: %d of %u bytes", op, sub, addr,
-		        n, len);
+	rtl_engine_forget(&r->engine);
 	if (n == -EIO && sense.key && !quiet)
 		log_refusal(op, sub, addr, len, &sense);
 	return n;
@@ -178,12 +197,15 @@ static int cfg_write(struct bridge *b, unsigned reg, unsigned size, uint32_t val
 	return err;
 }
 
+/* A wrong id is read once more before the card is given up: one misread must not end a run. */
 static int heartbeat(struct bridge *b)
 {
 	struct rtl921x *r = self(b);
 	uint32_t id;
 	int err = cfg_read(b, 0, 4, &id);
 
+	if (!err && id != r->id)
+		err = cfg_read(b, 0, 4, &id);
 	r->since_canary = 0;
 	if (err)
 		return err;
@@ -456,9 +478,7 @@ int rtl_setup(struct rtl921x *r)
 {
 	int err = rx_mutant == RX_MUTANT_NO_UNLOCK ? 0 : unlock(r);
 
-	for (int i = 0; i < 4; i++)
-		r->engine.memory[i] = false;
-	r->engine.next = -1;
+	rtl_engine_forget(&r->engine);
 	return err ? err : check_link(r);
 }
 
@@ -472,7 +492,7 @@ int rtl921x_open(struct bridge **out, struct scsi *scsi, const struct bridge_hoo
 	scsi_read_counters(scsi, &c);
 	r->b = (struct bridge){.ops = &rtl921x_ops, .scsi = scsi, .hooks = *hooks};
 	r->seen_resets = c.resets;
-	r->engine.next = -1;
+	rtl_engine_forget(&r->engine);
 	snprintf(r->info.family, sizeof(r->info.family), "rtl921x");
 	int err = identify(r);
 

@@ -2,10 +2,14 @@
  * also store the value at a CPU address of the bridge (2.10); driving the engine by E3/23 has no
  * such side effect.
  *
- * The literal form is the firmware's own sequence, 11 commands. The short form is 3 commands and
- * relies on what slot comes next and on w0/w3 keeping their values; a fourth command reads the
- * engine's status back, and a surprise there ends its use.
+ * The literal form is the firmware's own sequence, 11 commands. The short form is 4 commands and
+ * relies on w0/w3 of a slot keeping their values. Both look first which slot comes next: were that
+ * not the slot that our own account of the TLPs predicts, the account of w0/w3 would be wrong, too,
+ * and the short form is given up. Looking afterwards would be too late, for a write that may have
+ * been sent is never sent again (bridge.md 1.3).
  */
+#include <string.h>
+
 #include "device/bridge/rtl921x_priv.h"
 #include "device/bytes.h"
 #include "device/clock.h"
@@ -63,21 +67,53 @@ static int wait_clear(struct rtl921x *r, uint32_t addr, uint32_t mask, uint32_t 
 	}
 }
 
+void rtl_engine_forget(struct rtl_engine *e)
+{
+	e->next = -1;
+	memset(e->memory, 0, sizeof(e->memory));
+}
+
+static int free_slot(struct rtl921x *r, unsigned *n)
+{
+	uint32_t status;
+	int err = wait_clear(r, ENGINE_STATUS, STATUS_BUSY, &status);
+
+	*n = STATUS_SLOT(status);
+	return err;
+}
+
+/* next_slot - steps 1 and 2 of bridge.md 2.11, checked against the prediction. A surprise is looked
+ * at twice: it may be a misread. */
+static int next_slot(struct rtl921x *r, unsigned *n)
+{
+	struct rtl_engine *e = &r->engine;
+	int expected = e->next, err = free_slot(r, n);
+
+	if (err || expected < 0 || *n == (unsigned)expected)
+		return err;
+	err = free_slot(r, n);
+	if (err || *n == (unsigned)expected)
+		return err;
+	rx_log(LOG_WARN, "bridge",
+	        "TLP engine: slot %u is next, not %d: register writes take the long form from now "
+	        "on",
+	        *n, expected);
+	e->literal_only = true;
+	rtl_engine_forget(e);
+	return 0;
+}
+
 /* One request in the firmware's own order; w0 is the type. */
 struct request {
 	uint32_t w0, w1, w2, value;
 	bool read;
 };
 
-/* literal - steps 1 to 9 of bridge.md 2.11. */
-static int literal(struct rtl921x *r, struct request *q)
+/* literal - steps 3 to 9 of bridge.md 2.11. */
+static int literal(struct rtl921x *r, unsigned n, struct request *q)
 {
 	uint32_t status;
-	int err = wait_clear(r, ENGINE_STATUS, STATUS_BUSY, &status); /* 1 */
-
-	if (err)
-		return err;
-	unsigned n = STATUS_SLOT(status); /* 2 */
+	int err = 0;
 	const struct {
 		uint32_t addr, value;
 	} pokes[] = {
@@ -102,13 +138,6 @@ static int literal(struct rtl921x *r, struct request *q)
 	return 0;
 }
 
-static int literal_write(struct rtl921x *r, uint32_t addr, uint32_t value)
-{
-	struct request q = {.w0 = W0_MEMORY, .w1 = W1_DWORD_WRITE, .w2 = addr, .value = value};
-
-	return literal(r, &q);
-}
-
 int rtl921x_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value)
 {
 	struct rtl921x *r = (struct rtl921x *)b;
@@ -118,53 +147,42 @@ int rtl921x_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t 
 
 	if (fn > 7)
 		return -EINVAL;
-	int err = literal(r, &q);
+	unsigned n;
+	int err = next_slot(r, &n);
 
+	if (!err)
+		err = literal(r, n, &q);
 	if (err)
-		r->engine.next = -1;
+		rtl_engine_forget(&r->engine);
 	*value = q.value;
 	return err;
 }
 
-/* short_write - slot @n is known to be next and to hold memory-request words. *@doubt: the engine's
- * status afterwards is not what one more TLP in slot @n explains. */
-static int short_write(struct rtl921x *r, unsigned n, uint32_t addr, uint32_t value, bool *doubt)
+/* short_write - slot @n is next and holds memory-request words. */
+static int short_write(struct rtl921x *r, unsigned n, uint32_t addr, uint32_t value)
 {
-	uint32_t status;
 	int err = poke(r, SLOT_W2(n), addr);
 
 	if (!err)
 		err = poke(r, SLOT_DATA(n), value);
 	if (!err)
 		err = poke(r, SLOT_W1(n), W1_DWORD_WRITE | W1_START);
-	if (!err)
-		err = wait_clear(r, ENGINE_STATUS, STATUS_BUSY, &status);
-	if (err)
-		return err;
-	*doubt = STATUS_SLOT(status) != (n + 1) % 4;
-	r->engine.next = (int)STATUS_SLOT(status);
-	return 0;
+	r->engine.next = (int)(n + 1) % 4;
+	return err;
 }
 
 int rtl_engine_write(struct rtl921x *r, uint32_t addr, uint32_t value)
 {
+	struct request q = {.w0 = W0_MEMORY, .w1 = W1_DWORD_WRITE, .w2 = addr, .value = value};
 	struct rtl_engine *e = &r->engine;
-	bool doubt = true;
-	int err = 0;
+	unsigned n;
+	int err = next_slot(r, &n);
 
-	if (!e->literal_only && e->next >= 0 && e->memory[e->next]) {
-		err = short_write(r, (unsigned)e->next, addr, value, &doubt);
-		if (!err && doubt) {
-			rx_log(LOG_WARN, "bridge",
-			        "TLP engine: the slot after a short write is not the expected one; "
-			        "repeating register "
-			        "writes in the long form from now on");
-			e->literal_only = true;
-		}
-	}
-	if (!err && doubt)
-		err = literal_write(r, addr, value);
+	if (!err && !e->literal_only && e->memory[n])
+		err = short_write(r, n, addr, value);
+	else if (!err)
+		err = literal(r, n, &q);
 	if (err)
-		e->next = -1; /* unknown until the next literal write has looked */
+		rtl_engine_forget(e);
 	return err;
 }

@@ -8,9 +8,9 @@
 
 /* What we know of the raw TLP engine's four slots without asking (bridge.md 2.11). */
 struct rtl_engine {
-	int next;          /* the slot the next TLP takes; -1 unknown */
-	bool memory[4];    /* w0 and w3 of the slot hold what a 32-bit memory request needs */
-	bool literal_only; /* the short form was caught mispredicting */
+	int next;       /* the slot the next TLP takes; -1 unknown, and then no memory[] is set */
+	bool memory[4]; /* w0 and w3 of the slot hold what a 32-bit memory request needs */
+	bool literal_only; /* the prediction was caught wrong */
 };
 
 struct rtl921x {
@@ -20,6 +20,7 @@ struct rtl921x {
 	bool device_present; /* BB said a PCIe device is there: B3, B4, 33, 34 are safe
 	                        (bridge.md 2.9) */
 	unsigned seen_resets;
+	bool restoring;        /* inside rtl_setup after a reset */
 	unsigned since_canary; /* memory commands since the last look at @id */
 	struct rtl_engine engine;
 };
@@ -34,6 +35,9 @@ int rtl_exec(struct rtl921x *r, uint8_t op, uint8_t sub, uint32_t addr, void *bu
 /* rtl_setup - state the bridge loses with power: unlock E3, look whether the PCIe device is there.
  */
 int rtl_setup(struct rtl921x *r);
+/* rtl_engine_forget - a command may or may not have moved the slots, so nothing is known of them:
+ * the next writes look, and put every word anew. */
+void rtl_engine_forget(struct rtl_engine *e);
 /* rtl_engine_write - one dword memory write TLP by the raw engine, without the stray store of
  * E3/34. */
 int rtl_engine_write(struct rtl921x *r, uint32_t addr, uint32_t value);

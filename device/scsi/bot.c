@@ -53,6 +53,14 @@ static int port_reset(struct bot *b)
 	return b->pipe->ops->port_reset(b->pipe);
 }
 
+/* count_fault - by what the pipe reported; what only bot.c can see it counts where it sees it. */
+static void count_fault(struct scsi_counters *c, int code)
+{
+	c->timeouts += code == -ETIMEDOUT;
+	c->stalls += code == -EPIPE;
+	c->overflows += code == -EOVERFLOW;
+}
+
 /* Only time-out and removal tell the caller something the words do not. */
 static int transport_error(int code)
 {
@@ -67,6 +75,7 @@ static int give_up_on(struct bot *b, int code, const char *what)
 		b->s.gone = true;
 		return rx_fail("scsi", -ENODEV, "the bridge was unplugged (%s)", what);
 	}
+	count_fault(&b->s.counters, code);
 	rx_log(LOG_ERROR, "scsi", "%s: %s; recovering the pipe", what, strerror(-code));
 	b->failures++;
 	int err = b->failures == 1 ? reset_recovery(b) : -EIO;
@@ -97,6 +106,7 @@ static int send_cbw(struct bot *b, const uint8_t *cdb, size_t cdb_len, bool in, 
 
 	if (n < 0)
 		return n;
+	b->s.counters.shorts += n != CBW_BYTES;
 	return n == CBW_BYTES ? 0 : -EIO;
 }
 
@@ -109,13 +119,11 @@ static int data_phase(struct bot *b, enum scsi_dir dir, void *buf, size_t len, u
 	                       : ops->bulk_out(b->pipe, buf, len, timeout_ms);
 
 	if (n == -EPIPE) {
-		int err =
-		        dir == SCSI_IN ? ops->clear_halt_in(b->pipe) : ops->clear_halt_out(b->pipe);
-
-		return err ? err : 0;
+		count_fault(&b->s.counters, n);
+		return dir == SCSI_IN ? ops->clear_halt_in(b->pipe) : ops->clear_halt_out(b->pipe);
 	}
 	if (n > 0 && (size_t)n > len)
-		return -EIO; /* the pipe lies: never trust a length beyond the buffer */
+		return -EOVERFLOW; /* the pipe lies: never trust a length beyond the buffer */
 	return n;
 }
 
@@ -126,6 +134,7 @@ static int read_csw_bytes(struct bot *b, uint8_t *csw, unsigned timeout_ms)
 	int n = ops->bulk_in(b->pipe, csw, CSW_BYTES, timeout_ms);
 
 	if (n == -EPIPE) {
+		count_fault(&b->s.counters, n);
 		int err = ops->clear_halt_in(b->pipe);
 
 		if (err)
@@ -137,10 +146,22 @@ static int read_csw_bytes(struct bot *b, uint8_t *csw, unsigned timeout_ms)
 	return n;
 }
 
+/* understand_csw - one that carries our tag. */
+static int understand_csw(struct bot *b, const uint8_t *csw, size_t len, struct csw *out)
+{
+	out->residue = get_le32(csw + 8);
+	out->status = csw[12];
+	if (out->status <= CSW_FAILED && out->residue <= len)
+		return 0;
+	b->s.counters.bad_status++;
+	return out->status == CSW_PHASE ? -EPROTO : -EIO;
+}
+
 /* read_csw - steps 3 and 4: a valid and meaningful status, skipping at most one of a command that
  * timed out. */
 static int read_csw(struct bot *b, size_t len, unsigned timeout_ms, struct csw *out)
 {
+	struct scsi_counters *c = &b->s.counters;
 	uint8_t csw[CSW_BYTES];
 
 	for (int attempt = 0; attempt < 2; attempt++) {
@@ -148,15 +169,13 @@ static int read_csw(struct bot *b, size_t len, unsigned timeout_ms, struct csw *
 
 		if (n < 0)
 			return n;
-		if (n != CSW_BYTES || get_le32(csw) != CSW_SIGNATURE)
+		if (n != CSW_BYTES || get_le32(csw) != CSW_SIGNATURE) {
+			*(n < CSW_BYTES ? &c->shorts : &c->bad_status) += 1;
 			return -EIO;
-		if (get_le32(csw + 4) == b->tag) {
-			out->residue = get_le32(csw + 8);
-			out->status = csw[12];
-			if (out->status == CSW_PHASE)
-				return -EPROTO;
-			return out->status <= CSW_FAILED && out->residue <= len ? 0 : -EIO;
 		}
+		if (get_le32(csw + 4) == b->tag)
+			return understand_csw(b, csw, len, out);
+		c->stale_status++;
 	}
 	return -EIO;
 }
@@ -183,6 +202,7 @@ static int transact(struct bot *b, const uint8_t *cdb, size_t cdb_len, enum scsi
 		return give_up_on(b, err, err == -EPROTO ? "phase error" : "no valid status");
 	b->failures = 0;
 	*status = csw.status;
+	b->s.counters.shorts += csw.status == CSW_PASSED && (size_t)moved < len - csw.residue;
 	moved = (int)MIN((size_t)moved, len - csw.residue);
 	*(dir == SCSI_IN ? &b->s.counters.bytes_in : &b->s.counters.bytes_out) += (uint64_t)moved;
 	return moved;
@@ -196,9 +216,11 @@ static int request_sense(struct bot *b, unsigned timeout_ms, struct scsi_sense *
 
 	if (n < 0)
 		return n;
-	if (status != CSW_PASSED || scsi_read_sense(data, (size_t)n, sense))
-		return rx_fail("scsi", -EIO, "the bridge refused a command and gave no sense");
-	return 0;
+	if (status == CSW_PASSED && !scsi_read_sense(data, (size_t)n, sense) && sense->key)
+		return 0;
+	*sense = (struct scsi_sense){0};
+	b->s.counters.bad_status++;
+	return rx_fail("scsi", -EIO, "the bridge refused a command and gave no sense");
 }
 
 static int bot_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir dir,

@@ -26,6 +26,13 @@ struct scsi_counters {
 	uint64_t calls, busy_us;                /* scsi_exec that sent something, and their time */
 	uint64_t recoveries;                    /* class resets */
 	unsigned resets;                        /* USB port resets: the device has lost its state */
+	/* what went wrong on the way, one event one count; SG_IO sees only what the kernel tells */
+	uint64_t timeouts;     /* a phase not done by its deadline */
+	uint64_t stalls;       /* an endpoint halted */
+	uint64_t shorts;       /* fewer bytes than a phase or its status promised */
+	uint64_t overflows;    /* more bytes than asked for: a status where data was due */
+	uint64_t bad_status;   /* no or no meaningful CSW, phase error, refusal without sense */
+	uint64_t stale_status; /* CSWs of earlier commands that were skipped */
 };
 
 /* scsi_bot_new - Bulk-Only Transport over @pipe. Takes ownership of @pipe only when it succeeds. */
@@ -35,6 +42,7 @@ int scsi_bot_new(struct scsi **out, struct usb_pipe *pipe);
  * link: a time-out or reset it reports counts as scsi_counters.resets. Return: 0; -EACCES, -ENODEV,
  * -EBUSY, -ENOTTY no SCSI generic node (all logged); -ENOMEM. */
 int scsi_sg_new(struct scsi **out, const char *path);
+
 /* scsi_record_new - every command goes to @inner, and into the text file @path (made anew, mode
  * 0600): CDB, direction, length, data, status, microseconds. What could name a person is left out
  * (scsi_redact). The format is that of device/scsi/trace.h. Takes ownership of @inner only when it

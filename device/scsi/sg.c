@@ -49,6 +49,7 @@ static int transport_failure(struct sg *g, const struct sg_io_hdr *h)
 	if (h->host_status == DID_NO_CONNECT)
 		return vanish(g);
 	g->s.counters.resets++;
+	*(late ? &g->s.counters.timeouts : &g->s.counters.bad_status) += 1;
 	if (late)
 		return rx_fail("sg", -ETIMEDOUT,
 		        "no answer in %u ms; the kernel has reset the bridge", h->timeout);
@@ -60,20 +61,24 @@ static int outcome(struct sg *g, const struct sg_io_hdr *h, const uint8_t *sense
         struct scsi_sense *sense)
 {
 	uint8_t driver = h->driver_status & DRIVER_CODE_MASK;
+	struct scsi_counters *c = &g->s.counters;
 
 	if (h->host_status || (driver && driver != DRIVER_SENSE))
 		return transport_failure(g, h);
 	if (h->status == STATUS_CHECK) {
-		if (scsi_read_sense(sense_data, MIN(h->sb_len_wr, SENSE_ROOM), sense))
-			return rx_fail(
-			        "sg", -EIO, "the bridge refused a command and gave no sense");
-		return -EIO;
+		if (!scsi_read_sense(sense_data, MIN(h->sb_len_wr, SENSE_ROOM), sense) &&
+		        sense->key)
+			return -EIO;
+		*sense = (struct scsi_sense){0};
+		c->bad_status++;
+		return rx_fail("sg", -EIO, "the bridge refused a command and gave no sense");
 	}
-	if (h->status != STATUS_GOOD)
-		return rx_fail("sg", -EIO, "SCSI status %02x", h->status);
-	if (h->resid < 0 || (unsigned)h->resid > h->dxfer_len)
-		return rx_fail("sg", -EIO, "residue %d of %u bytes makes no sense", h->resid,
-		        h->dxfer_len);
+	if (h->status != STATUS_GOOD || h->resid < 0 || (unsigned)h->resid > h->dxfer_len) {
+		c->bad_status++;
+		return rx_fail("sg", -EIO, "SCSI status %02x, residue %d of %u bytes", h->status,
+		        h->resid, h->dxfer_len);
+	}
+	c->shorts += h->resid > 0;
 	return (int)(h->dxfer_len - (unsigned)h->resid);
 }
 
