@@ -9,6 +9,7 @@
 
 #include "device/clock.h"
 #include "device/err.h"
+#include "fs/bringup.h"
 #include "fs/fs.h"
 #include "fs/journal.h"
 #include "fs/mountpoint.h"
@@ -230,6 +231,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "probe"))
 		return probe_main(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "bringup"))
+		return bringup_main(argc - 1, argv + 1);
 	if (options_parse(&d.opt, argc, argv) != 0)
 		return 2;
 	if (d.opt.help || d.opt.version) {

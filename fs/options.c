@@ -173,6 +173,7 @@ void options_usage(void)
 	printf("usage: rx580fs [--card CARD] [-f] [-o OPTION,...] MOUNTPOINT\n"
 	       "       rx580fs [--card CARD] [-o ...] --run 'COMMAND'\n"
 	       "       rx580fs probe [...]   examine an enclosure; see rx580fs probe --help\n"
+	       "       rx580fs bringup [...] start the card without a mount, step by step\n"
 	       "\n"
 	       "  --card auto      the card behind a USB bridge if exactly one is plugged in, else "
 	       "virtual\n"

@@ -45,6 +45,9 @@ struct rx580 {
 /* rx_open_on - rx_open with the pipe already there; it is owned by the card from now on, also after
  * an error. */
 int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_options *opt);
+/* rx_bring_up - every step of the checklist in bring_up.c, up to the first that fails. What was
+ * done is on the undo stack. */
+int rx_bring_up(struct rx580 *rx);
 /* rx_done - to be called with the result at the end of every public call that used the card:
  * updates state and counters, returns @err. */
 int rx_done(struct rx580 *rx, int err);

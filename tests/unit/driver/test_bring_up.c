@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include <errno.h>
+#include <stdio.h>
+
 #include "device/core/rx580_priv.h"
 #include "device/regs/regs.h"
 #include "helper_card.h"
@@ -82,6 +85,56 @@ static void bring_up_stays_within_its_budget_on_the_wire(void **state)
 	helper_close_clean(rx);
 }
 
+struct steps {
+	unsigned n;
+	int last_err;
+	uint64_t commands, model_ns;
+	char last[64];
+};
+
+static void count_step(void *ctx, const struct rx_step *step)
+{
+	struct steps *s = ctx;
+
+	s->n++;
+	s->commands += step->commands;
+	s->model_ns += step->model_ns;
+	s->last_err = step->err;
+	snprintf(s->last, sizeof(s->last), "%s", step->name);
+}
+
+static void steps_account_for_every_command_of_the_bring_up(void **state)
+{
+	struct steps s = {0};
+	const struct rx_options opt = {
+	        .card = "virtual,vram=512", .on_step = count_step, .on_step_ctx = &s};
+	struct rx580 *rx;
+	struct rx_info info;
+
+	(void)state;
+	assert_int_equal(rx_open(&rx, &opt), 0);
+	rx_read_info(rx, &info);
+	assert_in_range(s.n, 7, 40);
+	assert_int_equal(s.last_err, 0);
+	assert_int_equal(s.commands, info.commands);
+	assert_int_equal(s.model_ns, info.model_ns);
+	helper_close_clean(rx);
+}
+
+static void step_that_fails_is_the_last_one_reported(void **state)
+{
+	struct steps s = {0};
+	const struct rx_options opt = {
+	        .card = "virtual,unpowered", .on_step = count_step, .on_step_ctx = &s};
+	struct rx580 *rx;
+
+	(void)state;
+	assert_int_equal(rx_open(&rx, &opt), -ENODEV);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.last_err, -ENODEV);
+	assert_string_equal(s.last, "bridge: identify, unlock");
+}
+
 /* A card whose write pointer does not follow MMIO: the tap sends the one such write of the probe
  * elsewhere. */
 static void divert_grant(void *ctx, const uint8_t cbw[31], uint8_t *data, size_t len)
@@ -126,6 +179,8 @@ int main(void)
 	        cmocka_unit_test(every_size_of_vram_comes_up),
 	        cmocka_unit_test(vbios_is_read_once_and_kept),
 	        cmocka_unit_test(bring_up_stays_within_its_budget_on_the_wire),
+	        cmocka_unit_test(steps_account_for_every_command_of_the_bring_up),
+	        cmocka_unit_test(step_that_fails_is_the_last_one_reported),
 	        cmocka_unit_test(card_without_mmio_write_pointer_is_served_by_reactivation),
 	};
 
