@@ -34,12 +34,23 @@ struct venc_options {
 	                              unknown) */
 	bool usb_reset_relocks;    /* a port reset forgets the E3 unlock (bridge.md 2.7: unknown) */
 	bool start_unpowered;      /* no card behind the bridge: BB says FF */
+	unsigned engine;           /* VENC_ENGINE_*: what the raw engine does beyond the firmware's
+	                              own use of it (bridge.md 2.11, K6: unknown); 0: nothing */
+	char firmware[16];         /* "1.32.49", or another version; "": 1.32.87. One nobody has
+	                              analysed behaves like that. "4.30.23" is the golden image:
+	                              bridge.md 5.3 */
 	void (*log)(void *ctx, bool guest_error, const char *line);
 	void *log_ctx;
 };
 
-/* venc_new - power the enclosure up with its card, enumerated. @opt is copied. Return: 0; -ENOMEM;
- * what the card's start-up says. */
+#define VENC_ENGINE_FUNCTIONS 0x01u /* configuration requests to functions other than 0 */
+#define VENC_ENGINE_TYPE1     0x02u /* configuration requests of type 1 leave the port */
+#define VENC_ENGINE_64BIT     0x04u /* w3 other than 0 reaches addresses above 4 GiB */
+#define VENC_ENGINE_BURST     0x08u /* memory requests of up to 31 dwords */
+#define VENC_ENGINE_BYTES     0x10u /* byte stores reach its words and data buffers */
+
+/* venc_new - power the enclosure up with its card, enumerated. @opt is copied. Return: 0; -EINVAL
+ * firmware is no version; -ENOMEM; what the card's start-up says. */
 int venc_new(struct venc **out, const struct venc_options *opt);
 void venc_free(struct venc *e);
 

@@ -19,7 +19,8 @@
 bool root_port_link_up(const struct venc *e, const struct rc_port *p)
 {
 	/* bridge.md 2.13: bit 15 is PERST#, 1 = deasserted */
-	return p->linked && e->card && (p->control & 1u << 15) && !e->fault[VENC_FAULT_LINK_DOWN];
+	return p->linked && e->card && e->disk_power && (p->control & 1u << 15) &&
+	       !e->fault[VENC_FAULT_LINK_DOWN];
 }
 
 static bool is_config(const struct vcard_tlp *tlp)
@@ -27,11 +28,11 @@ static bool is_config(const struct vcard_tlp *tlp)
 	return tlp->type == VCARD_CFG_READ || tlp->type == VCARD_CFG_WRITE;
 }
 
-enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp)
+/* One dword of a request, on its way down. */
+static enum vcard_completion route(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp)
 {
 	enum vcard_completion rc;
 
-	link_tlp(e);
 	if (!root_port_link_up(e, p))
 		return VCARD_UR;
 	if (tlp->type == VCARD_CFG_READ && tlp->address == CFG_ID &&
@@ -44,6 +45,32 @@ enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vc
 	if (rc == VCARD_CRS && tlp->type == VCARD_CFG_READ && tlp->address == CFG_ID) {
 		tlp->data = CRS_VALUE;
 		return VCARD_SC;
+	}
+	return rc;
+}
+
+enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp)
+{
+	link_tlp(e);
+	return route(e, p, tlp);
+}
+
+enum vcard_completion root_port_burst(struct venc *e, struct rc_port *p,
+        const struct vcard_tlp *tlp, uint32_t *data, unsigned n, uint8_t last)
+{
+	enum vcard_completion rc = VCARD_SC;
+
+	link_tlp(e);
+	for (unsigned i = 0; i < n && rc == VCARD_SC; i++) {
+		struct vcard_tlp part = *tlp;
+
+		part.address += 4 * i;
+		part.data = data[i];
+		if (i)
+			part.byte_enables = i + 1 == n ? last : 0xF;
+		rc = route(e, p, &part);
+		if (rc == VCARD_SC && tlp->type == VCARD_MEM_READ)
+			data[i] = part.data;
 	}
 	return rc;
 }
@@ -97,7 +124,8 @@ static void place_bars(struct venc *e)
 	e->bar0_base = cfg_read(e, CFG_BAR0) & 0xFFFFFFF0u;
 }
 
-/* bridge.md 2.14 step 4, PCIe capability: MPS and MRRS fields 2 (512 bytes), common clock */
+/* bridge.md 2.14 step 4, PCIe capability: MPS and MRRS fields 2 (512 bytes), common clock. The
+ * firmware does not look at what the card is capable of: an RX 580 that says 256 is told 512. */
 static void set_up_link_fields(struct venc *e)
 {
 	uint32_t at = cfg_read(e, CFG_CAP_POINTER) & 0xFC;
@@ -119,7 +147,7 @@ static void set_up_link_fields(struct venc *e)
 static void enumerate(struct venc *e)
 {
 	e->state = BRIDGE_STATE_NONE;
-	if (!card_present(e))
+	if (e->firmware.golden || !card_present(e))
 		return;
 	cfg_write(e, CFG_COMMAND, 0x00100007); /* bridge.md 2.14 step 2 */
 	cfg_write(e, CFG_INTERRUPT, 4);        /* bridge.md 2.14 step 2 */
@@ -135,6 +163,7 @@ void root_port_power_up(struct venc *e)
 
 	if (e->card)
 		vcard_reset(e->card);
+	e->disk_power = true;
 	e->bar0_base = 0;
 	e->read_var = 0;
 	engine_power_up(e, &e->port[0]);

@@ -13,6 +13,7 @@
 #define ENGINE_SLOT_END 0x0150
 #define ENGINE_DATA     0x0150
 #define ENGINE_DATA_END 0x0350
+#define ENGINE_MAX      31 /* dwords of one request: bridge.md 2.11, w1 bits 4:0 */
 #define DBI_OFFSET      0x1000
 #define DBI_WRITE_DATA  0x1004
 #define DBI_READ_DATA   0x1008
@@ -106,8 +107,27 @@ static uint32_t merge_lanes(uint32_t old, uint32_t new, uint8_t byte_enables)
 	return (old & ~mask) | (new &mask);
 }
 
+/* What is wrong with the length of a request, or NULL. */
+static const char *length_defect(const struct venc *e, const struct engine_slot *s)
+{
+	uint32_t length = s->w[1] & W1_LENGTH;
+
+	if (length != 1 && !(e->opt.engine & VENC_ENGINE_BURST))
+		return "length other than one dword in w1";
+	if (length != 1 && (s->w[0] & W0_TYPE) != W0_MEMORY)
+		return "length other than one dword for configuration or I/O";
+	/* PCIe base specification 2.2.5 and 2.2.7: byte enables, no request across 4 KiB */
+	if (length == 1 && W1_LAST_BE(s->w[1]))
+		return "last-dword byte enables with length 1 in w1";
+	if (length != 1 && (!W1_FIRST_BE(s->w[1]) || !W1_LAST_BE(s->w[1])))
+		return "no byte enables for the first or last dword in w1";
+	if (!length || (s->w[2] & 0xFFF) + 4 * length > 0x1000)
+		return "no dword, or across a boundary of 4 KiB";
+	return NULL;
+}
+
 /* What is wrong with a request the firmware would never build (bridge.md 2.11), or NULL. */
-static const char *slot_defect(const struct engine_slot *s)
+static const char *slot_defect(const struct venc *e, const struct engine_slot *s)
 {
 	uint32_t direction = s->w[1] & (W1_READ | W1_WRITE), type = s->w[0] & W0_TYPE;
 
@@ -117,15 +137,11 @@ static const char *slot_defect(const struct engine_slot *s)
 		return "unknown type in w0";
 	if (direction != W1_READ && direction != W1_WRITE)
 		return "no direction in w1";
-	if ((s->w[1] & W1_LENGTH) != 1)
-		return "length other than one dword in w1";
-	if (W1_LAST_BE(s->w[1]))
-		return "last-dword byte enables with length 1 in w1";
 	if (s->w[2] & 3)
 		return "address in w2 not dword aligned";
 	if (s->w[3] && type != W0_MEMORY)
 		return "w3 without a memory request";
-	return NULL;
+	return length_defect(e, s);
 }
 
 static struct vcard_tlp slot_request(const struct engine_slot *s)
@@ -149,12 +165,33 @@ static struct vcard_tlp slot_request(const struct engine_slot *s)
 	return tlp;
 }
 
-/* Only bus 0 device 0 exists behind the port; a type 1 request has no bridge to pass. */
-static bool nobody_there(const struct engine_slot *s)
+/* Only bus 0 device 0 exists behind the port; a type 1 request has no bridge to pass. What the
+ * firmware itself never asks for works only when the options say so. */
+static bool nobody_there(const struct venc *e, const struct engine_slot *s)
 {
 	uint32_t type = s->w[0] & W0_TYPE;
 
+	if (type == W0_CONFIG0 && s->w[2] >> 16 && !(e->opt.engine & VENC_ENGINE_FUNCTIONS))
+		return true;
+	if (s->w[3] && !(e->opt.engine & VENC_ENGINE_64BIT))
+		return true;
 	return type == W0_CONFIG1 || (type == W0_CONFIG0 && s->w[2] >> 19);
+}
+
+/* More than one dword: writes from the slot's buffer, reads into it. */
+static enum vcard_completion run_burst(
+        struct venc *e, struct rc_port *p, struct engine_slot *s, unsigned n)
+{
+	struct vcard_tlp tlp = slot_request(s);
+	uint32_t data[ENGINE_MAX];
+
+	memcpy(data, s->data, n * sizeof(*data));
+	enum vcard_completion rc =
+	        root_port_burst(e, p, &tlp, data, n, (uint8_t)W1_LAST_BE(s->w[1]));
+
+	if (rc == VCARD_SC && s->w[1] & W1_READ)
+		memcpy(s->data, data, n * sizeof(*data));
+	return rc;
 }
 
 static enum vcard_completion run_slot(struct venc *e, struct rc_port *p, struct engine_slot *s)
@@ -162,10 +199,13 @@ static enum vcard_completion run_slot(struct venc *e, struct rc_port *p, struct 
 	enum vcard_completion rc;
 	struct vcard_tlp tlp;
 
-	if (nobody_there(s)) {
-		link_tlp(e);
+	if (nobody_there(e, s)) {
+		if ((s->w[0] & W0_TYPE) != W0_CONFIG1 || e->opt.engine & VENC_ENGINE_TYPE1)
+			link_tlp(e);
 		return VCARD_UR;
 	}
+	if ((s->w[1] & W1_LENGTH) > 1)
+		return run_burst(e, p, s, s->w[1] & W1_LENGTH);
 	tlp = slot_request(s);
 	rc = root_port_tlp(e, p, &tlp);
 	if (rc == VCARD_SC && s->w[1] & W1_READ)
@@ -177,7 +217,7 @@ static enum vcard_completion run_slot(struct venc *e, struct rc_port *p, struct 
 static void start_slot(struct venc *e, struct rc_port *p, unsigned n)
 {
 	struct engine_slot *s = &p->slot[n];
-	const char *defect = slot_defect(s);
+	const char *defect = slot_defect(e, s);
 
 	if ((int)n != free_slot(p))
 		defect = "not the slot the status register offers";
@@ -312,6 +352,35 @@ void engine_write32(struct venc *e, struct rc_port *p, uint32_t offset, uint32_t
 		venc_guest_error(e, "engine: port register 0x%x is not the host's", offset);
 		p->other[offset / 4] = value;
 	}
+}
+
+static uint32_t with_byte(uint32_t dword, uint32_t offset, uint8_t value)
+{
+	unsigned shift = 8 * (offset & 3);
+
+	return (dword & ~(0xFFu << shift)) | (uint32_t)value << shift;
+}
+
+/* The start and release bits are in the last byte of w1. */
+bool engine_write8(struct venc *e, struct rc_port *p, uint32_t offset, uint8_t value)
+{
+	if (!(e->opt.engine & VENC_ENGINE_BYTES))
+		return false;
+	if (offset >= ENGINE_SLOT(0) && offset < ENGINE_SLOT_END) {
+		unsigned n = (offset - ENGINE_SLOT(0)) / 16, word = offset / 4 & 3;
+		uint32_t now = with_byte(p->slot[n].w[word], offset, value);
+
+		if (word == 1 && (offset & 3) == 3)
+			write_w1(e, p, n, now);
+		else
+			p->slot[n].w[word] = now;
+		return true;
+	}
+	if (offset >= ENGINE_DATA && offset < ENGINE_DATA_END) {
+		*data_word(p, offset) = with_byte(*data_word(p, offset), offset, value);
+		return true;
+	}
+	return false;
 }
 
 static uint32_t firmware_type(const struct vcard_tlp *tlp)

@@ -35,6 +35,7 @@ static const struct region MAP[] = {
         {0xB3304000u, 0x1000, REGISTERS, 0x054000}, /* NVMe completion queues */
         {0xB3310000u, 0x4000, PORT, 0}, {0xB3320000u, 0x4000, PORT, 1},
         {0xB3500000u, 0x1000, REGISTERS, 0x055000}, /* system */
+        {0xB3700000u, 0x1000, REGISTERS, 0x05A000}, /* the page 1.32.87 closes */
         {0xB3600000u, 0x1000, REGISTERS, 0x056000}, /* SATA */
         {0xB9000000u, 0x1000, REGISTERS, 0x057000}, /* USB device controller */
         {0xBA000000u, 0x1000, REGISTERS, 0x058000}, /* UART */
@@ -70,17 +71,23 @@ void mem_fini(struct venc *e)
 	free(e->store);
 }
 
-static void build_flash(uint8_t *flash)
+static void build_header(uint8_t *at, uint32_t magic, const struct rtl_firmware *f)
+{
+	memset(at, 0, 0x60);
+	put_le32(at, magic);
+	for (unsigned i = 0; i < 3; i++)
+		put_le32(at + 0x4C + 4 * i, f->version[i]);
+	put_le32(at + 0x5C, f->date);
+}
+
+/* Headers: bridge.md 2.1, 2.7. What runs the golden image is a bridge without a main one. */
+static void build_flash(uint8_t *flash, const struct rtl_firmware *f)
 {
 	memset(flash, 0xFF, FLASH_STORED);
-	/* main header: bridge.md 2.1, firmware 1.32.87 of 2023-08-29 (8.1) */
-	memset(flash + 0x4000, 0, 0x60);
-	put_le32(flash + 0x4000, 0x97463136);
-	put_le32(flash + 0x404C, 1);
-	put_le32(flash + 0x4050, 32);
-	put_le32(flash + 0x4054, 87);
-	put_le32(flash + 0x405C, 20230829);
-	/* golden header: bridge.md 2.1, 2.7 */
+	if (f->golden)
+		build_header(flash + 0x13000, 0x79817981, f);
+	else
+		build_header(flash + 0x4000, 0x97463136, f);
 	put_le32(flash + 0x13000, 0x79817981);
 }
 
@@ -93,7 +100,7 @@ void mem_power_up(struct venc *e)
 	memset(e->store + 0x050000, 0, 0x030000);
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		put_le32(e->store + known[i][0], known[i][1]);
-	build_flash(e->store + FLASH_STORE);
+	build_flash(e->store + FLASH_STORE, &e->firmware);
 }
 
 bool mem_is_register(uint32_t address)
@@ -142,12 +149,18 @@ bool mem_read(struct venc *e, uint32_t address, uint8_t *out, uint32_t len, unsi
 static void write_port(struct venc *e, struct rc_port *p, uint32_t offset, const uint8_t *in,
         uint32_t len, unsigned unit)
 {
-	if (unit == 4 && len == 4)
+	uint32_t done = 0;
+
+	if (unit == 4 && len == 4) {
 		engine_write32(e, p, offset, get_le32(in));
-	else /* bridge.md 2.11: byte stores probably fail on registers */
+		return;
+	}
+	while (unit == 1 && done < len && engine_write8(e, p, offset + done, in[done]))
+		done++;
+	if (done < len) /* bridge.md 2.11: byte stores probably fail on registers */
 		venc_guest_error(e,
-		        "bridge: %u bytes to port register 0x%x, not one dword; ignored", len,
-		        offset);
+		        "bridge: %u bytes to port register 0x%x, not one dword; ignored",
+		        len - done, offset + done);
 }
 
 bool mem_write(struct venc *e, uint32_t address, const uint8_t *in, uint32_t len, unsigned unit)

@@ -1,6 +1,7 @@
-/* rtl921x_target.c - vendor commands E2 (device to host) and E3 (host to device) of
- * firmware 1.32.87 with its real defects (bridge.md 2.4-2.10, 2.15). One table row a sub-command.
- * What the driver must never send is trapped as a guest error.
+/* rtl921x_target.c - vendor commands E2 (device to host) and E3 (host to device) of the stock
+ * firmware with its real defects (bridge.md 2.4-2.10, 2.15). One table row a sub-command; which
+ * version knows which is in rtl921x_firmware.c. What the driver must never send is trapped as a
+ * guest error.
  */
 #include <string.h>
 
@@ -96,16 +97,16 @@ static uint32_t register_address(const struct scsi_task *t)
 }
 
 /* bridge.md 2.2: page closed to A2 and 23 in 1.32.87 */
-static bool closed_page(uint32_t address)
+static bool closed_page(const struct venc *e, uint32_t address)
 {
-	return address >> 16 == 0xB370;
+	return e->firmware.closed_page && address >> 16 == 0xB370;
 }
 
 static enum scsi_result run_read_register(struct venc *e, struct scsi_task *t)
 {
 	uint32_t address = register_address(t);
 
-	if (closed_page(address))
+	if (closed_page(e, address))
 		return scsi_check(t, SENSE_INVALID_COMMAND);
 	return read_cpu(e, t, address, access_unit(address, t->implied_len));
 }
@@ -120,7 +121,8 @@ static enum scsi_result run_efuse(struct venc *e, struct scsi_task *t)
 
 static enum scsi_result run_version(struct venc *e, struct scsi_task *t)
 {
-	return read_cpu(e, t, 0xAC00404Cu, 1); /* bridge.md 2.8, A5 */
+	/* bridge.md 2.8, A5: of the image that runs */
+	return read_cpu(e, t, e->firmware.golden ? 0xAC01304Cu : 0xAC00404Cu, 1);
 }
 
 static enum scsi_result run_configuration(struct venc *e, struct scsi_task *t)
@@ -287,6 +289,27 @@ static enum scsi_result run_write_register(struct venc *e, struct scsi_task *t)
 	return SCSI_HUNG;
 }
 
+/* bridge.md 2.15, 30: leaves the bus and comes back at another speed. No status is fetched any
+ * more. Which of its modes is which speed is not known; 1 is taken for high speed. */
+static enum scsi_result run_change_speed(struct venc *e, struct scsi_task *t)
+{
+	e->detached = true;
+	e->opt.super_speed = t->cdb[5] != 1;
+	return SCSI_GOOD;
+}
+
+/* bridge.md 2.15, 31: address 0 takes the power away, any other gives it and enumerates */
+static enum scsi_result run_disk_power(struct venc *e, struct scsi_task *t)
+{
+	if (cdb_address(t)) {
+		root_port_power_up(e);
+	} else {
+		e->disk_power = false;
+		e->state = BRIDGE_STATE_NONE;
+	}
+	return SCSI_GOOD;
+}
+
 #define ANY 0xFFFFFFFFu
 
 struct rtl_sub {
@@ -296,7 +319,7 @@ struct rtl_sub {
 	enum scsi_result (*run)(struct venc *e, struct scsi_task *t);
 };
 
-/* bridge.md 2.8 (rows marked safe) and 2.15 (23, 33, 34) */
+/* bridge.md 2.8 (rows marked safe) and 2.15 (23, 33, 34; 30 and 31, which only an owner sends) */
 static const struct rtl_sub SUBS[] = {
         {0xE2, 0x82, false, 4, run_ic_version},
         {0xE2, 0x92, false, ANY, run_read_memory},
@@ -319,6 +342,8 @@ static const struct rtl_sub SUBS[] = {
         {0xE2, 0xCB, false, 1, run_zeros},
         {0xE2, 0xD1, false, 1, run_marker},
         {0xE3, 0x23, false, ANY, run_write_register},
+        {0xE3, 0x30, false, 0, run_change_speed},
+        {0xE3, 0x31, false, 0, run_disk_power},
         {0xE3, 0x33, true, ANY, run_config_write},
         {0xE3, 0x34, true, ANY, run_memory_write},
 };
@@ -336,9 +361,9 @@ static const struct rtl_sub *find_sub(uint8_t opcode, uint8_t sub)
 static void check_layout(struct venc *e, const struct scsi_task *t)
 {
 	bool offset_form = cdb_sub(t) == 0xA2 || cdb_sub(t) == 0x23;
+	uint8_t most = cdb_sub(t) == 0x30 ? 0xFF : offset_form;
 
-	if (t->cdb[1] || t->cdb[2] || t->cdb[3] || t->cdb[6] || t->cdb[7] ||
-	        t->cdb[5] > (offset_form ? 1 : 0))
+	if (t->cdb[1] || t->cdb[2] || t->cdb[3] || t->cdb[6] || t->cdb[7] || t->cdb[5] > most)
 		venc_guest_error(
 		        e, "bridge: %02x/%02x with reserved CDB bytes set", t->cdb[0], cdb_sub(t));
 }
@@ -363,11 +388,13 @@ enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t)
 	if (!sub)
 		return trap(e, t);
 	check_layout(e, t);
+	if (!firmware_knows(e, t->cdb[0], cdb_sub(t)))
+		return scsi_check(t, SENSE_INVALID_COMMAND);
 	if (!t->implied_in && !e->unlocked) /* bridge.md 2.7 */
 		return scsi_check(t, SENSE_INVALID_COMMAND);
 	if (t->implied_len > RTL_MAX_TRANSFER || (sub->len != ANY && t->implied_len != sub->len))
 		return scsi_check(t, SENSE_INVALID_COMMAND);
-	if (cdb_sub(t) == 0x23 && closed_page(register_address(t)))
+	if (cdb_sub(t) == 0x23 && closed_page(e, register_address(t)))
 		return scsi_check(t, SENSE_INVALID_COMMAND);
 	t->run = sub->run;
 	return sub->pcie ? need_handle(e, t) : SCSI_GOOD;

@@ -71,6 +71,7 @@ void venc_power_cycle(struct venc *e)
 {
 	e->hung = false;
 	e->unplugged = false;
+	e->detached = false;
 	e->unlocked = false; /* bridge.md 2.7 */
 	reset_device(e);
 	mem_power_up(e);
@@ -111,7 +112,9 @@ int venc_new(struct venc **out, const struct venc_options *opt)
 	if (!e)
 		return -ENOMEM;
 	e->opt = *opt;
-	rc = mem_init(e);
+	rc = firmware_select(e);
+	if (!rc)
+		rc = mem_init(e);
 	if (!rc)
 		rc = new_card(e);
 	if (rc) {
@@ -140,6 +143,7 @@ void venc_port_reset(struct venc *e)
 		venc_power_cycle(e);
 		return;
 	}
+	e->detached = false;
 	reset_device(e);
 	if (e->opt.usb_reset_relocks)
 		e->unlocked = false;
@@ -152,7 +156,7 @@ void venc_unplug(struct venc *e)
 
 static int answering(const struct venc *e)
 {
-	if (e->unplugged)
+	if (e->unplugged || e->detached)
 		return -ENODEV;
 	return e->hung || !e->configuration ? -ETIMEDOUT : 0;
 }
@@ -263,7 +267,7 @@ int venc_control(struct venc *e, uint8_t request_type, uint8_t request, uint16_t
 {
 	static const uint8_t zero;
 
-	if (e->unplugged)
+	if (e->unplugged || e->detached)
 		return -ENODEV;
 	if (e->hung)
 		return -ETIMEDOUT;

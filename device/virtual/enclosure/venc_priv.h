@@ -68,11 +68,21 @@ struct rc_port {
 	uint32_t other[0x4000 / 4]; /* registers that only store */
 };
 
+/* What differs from one firmware to the next: bridge.md 5.3. */
+struct rtl_firmware {
+	uint32_t version[3], date; /* date: decimal YYYYMMDD, 0 unknown */
+	bool golden;               /* fallback image: few commands, no PCIe */
+	bool quirks;               /* knows E2/D1 */
+	bool closed_page;          /* 0xB370xxxx is closed to A2 and 23 */
+};
+
 struct venc {
 	struct venc_options opt;
+	struct rtl_firmware firmware;
 	struct vcard *card; /* NULL: nothing behind the bridge */
 	/* USB device */
 	bool unplugged, hung;
+	bool detached; /* left the bus for another speed (bridge.md 2.15, 30) until a port reset */
 	bool halted[2];
 	uint8_t configuration;
 	struct bot bot;
@@ -83,6 +93,7 @@ struct venc {
 	uint8_t *store; /* backing of the memory map, see rtl921x_memory.c */
 	struct rc_port port[2];
 	/* what the firmware knows of the card */
+	bool disk_power;    /* bridge.md 2.15, 31 */
 	uint8_t state;      /* BB +0 */
 	uint32_t bar0_base; /* bridge.md 2.10 */
 	uint32_t read_var; /* the firmware's variable a failed read leaves as it was (bridge.md 2.9)
@@ -122,6 +133,10 @@ enum scsi_result scsi_check(struct scsi_task *t, struct sense sense);
 /* rtl921x_target.c: the same for opcodes E2 and E3 */
 enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t);
 
+/* rtl921x_firmware.c */
+int firmware_select(struct venc *e); /* from opt.firmware: 0; -EINVAL */
+bool firmware_knows(const struct venc *e, uint8_t opcode, uint8_t sub);
+
 /* rtl921x_memory.c: the address space of the bridge's CPU. @unit: 4 or 2 for one aligned access of
  * that width, 1 for a loop of byte accesses. False: nothing is mapped there, the CPU faults. */
 int mem_init(struct venc *e); /* 0 or -ENOMEM */
@@ -136,6 +151,8 @@ bool mem_is_register(uint32_t address);
 void engine_power_up(struct venc *e, struct rc_port *p);
 uint32_t engine_read32(struct venc *e, struct rc_port *p, uint32_t offset);
 void engine_write32(struct venc *e, struct rc_port *p, uint32_t offset, uint32_t value);
+/* engine_write8 - one byte store. False: registers here do not take them. */
+bool engine_write8(struct venc *e, struct rc_port *p, uint32_t offset, uint8_t value);
 /* engine_firmware_tlp - the firmware's TLP routine: one request through the next slot of port 0.
  * Reads leave the dword in tlp->data. False: timeout or error, which the firmware cannot tell
  * apart. */
@@ -145,6 +162,10 @@ bool engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp);
 void root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
 bool root_port_link_up(const struct venc *e, const struct rc_port *p);
 enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp);
+/* root_port_burst - one memory request of @n dwords, @tlp being the first of them; @last: byte
+ * enables of the last. */
+enum vcard_completion root_port_burst(struct venc *e, struct rc_port *p,
+        const struct vcard_tlp *tlp, uint32_t *data, unsigned n, uint8_t last);
 
 /* link_model.c */
 void link_command(struct venc *e);

@@ -107,12 +107,24 @@ static void a_card_register_is_written_and_read_back(void **state)
 	venc_free(e);
 }
 
-static void function_1_is_reached_by_the_engine_only(void **state)
+static struct venc *unlocked_with(unsigned engine)
+{
+	struct venc *e = host_new_with((struct venc_options){.engine = engine});
+
+	rtl_unlock(e);
+	return e;
+}
+
+static void function_1_is_reached_by_the_engine_only_and_when_the_option_says_so(void **state)
 {
 	struct venc *e = unlocked();
 
 	(void)state;
+	assert_int_equal(engine_read(e, 4, 1u << 16), 0); /* unknown: bridge.md 5.3 */
+	venc_free(e);
+	e = unlocked_with(VENC_ENGINE_FUNCTIONS);
 	assert_int_equal(engine_read(e, 4, 1u << 16), 0xAAF01002);
+	assert_int_equal(engine_read(e, 4, 2u << 16), 0);
 	assert_int_equal(rtl_in32(e, 0xB3, 1u << 16), 0x67DF1002); /* low 16 bits, fixed function */
 	assert_int_equal(own_guest_errors(e), 1);
 	venc_free(e);
@@ -158,6 +170,136 @@ static void four_unreleased_slots_make_the_engine_busy(void **state)
 	assert_int_equal(peek(e, STATUS) & BUSY, BUSY);
 	finish(e, first);
 	assert_int_equal(peek(e, STATUS), first << 3);
+	venc_free(e);
+}
+
+static uint64_t tlps(struct venc *e)
+{
+	struct venc_stats s;
+
+	venc_read_stats(e, &s);
+	return s.tlps;
+}
+
+static void a_type_1_request_leaves_the_port_only_with_the_option(void **state)
+{
+	(void)state;
+	for (unsigned on = 0; on < 2; on++) {
+		struct venc *e = unlocked_with(on ? VENC_ENGINE_TYPE1 : 0);
+
+		assert_int_equal(engine_read(e, 5, 0), 0); /* the card is no bridge: UR */
+		assert_int_equal(tlps(e), on);
+		venc_free(e);
+	}
+}
+
+static void addresses_above_4_gib_need_the_option(void **state)
+{
+	(void)state;
+	for (unsigned on = 0; on < 2; on++) {
+		struct venc *e = unlocked_with(on ? VENC_ENGINE_64BIT : 0);
+
+		fake_card_forget();
+		finish(e, start(e, 0, WRITE_DWORD, BAR5, 7, 0xFEED));
+		assert_int_equal(fake_card()->count, on);
+		if (on)
+			assert_int_equal(fake_card()->seen[0].address, 7ull << 32 | BAR5);
+		assert_int_equal(fake_card()->regs[0], 0); /* never the lower 32 bits alone */
+		venc_free(e);
+	}
+}
+
+#define BASE 0xF0000000u /* bridge.md 2.14 */
+
+static void one_request_of_many_dwords_is_one_tlp(void **state)
+{
+	struct venc *e = unlocked_with(VENC_ENGINE_BURST);
+	uint32_t n = peek(e, STATUS) >> 3 & 3;
+
+	(void)state;
+	memset(fake_card()->vram, 0xEE, 0x100);
+	for (uint32_t i = 0; i < 31; i++)
+		poke(e, data(n) + 4 * i, 0x01010101 * i);
+	uint64_t before = tlps(e);
+
+	poke(e, slot(n), 0);
+	poke(e, slot(n) + 8, BASE + 0x10);
+	poke(e, slot(n) + 12, 0);
+	poke(e, slot(n) + 4, 0x3C5F | START); /* 31 dwords, write; lanes 2, 3 first, 0, 1 last */
+	finish(e, n);
+	assert_int_equal(tlps(e) - before, 1);
+	assert_int_equal(get_le32(fake_card()->vram + 0x10), 0x0000EEEE);
+	assert_int_equal(get_le32(fake_card()->vram + 0x14), 0x01010101);
+	assert_int_equal(get_le32(fake_card()->vram + 0x10 + 116), 0x1D1D1D1D);
+	assert_int_equal(get_le32(fake_card()->vram + 0x10 + 120), 0xEEEE1E1E);
+	assert_int_equal(get_le32(fake_card()->vram + 0x10 + 124), 0xEEEEEEEE);
+	n = start(e, 0, 0xFF23, BASE + 0x14, 0, 0); /* read 3 dwords */
+	finish(e, n);
+	assert_int_equal(peek(e, data(n)), 0x01010101);
+	assert_int_equal(peek(e, data(n) + 8), 0x03030303);
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
+static void malformed_bursts_never_complete(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t w0, w1, w2;
+	} cases[] = {
+	        {"no dword", 0, 0xF20, BASE},
+	        {"no enables for the last", 0, 0x0F22, BASE},
+	        {"no enables for the first", 0, 0xF022, BASE},
+	        {"across 4 KiB", 0, 0xFF22, BASE + 0xFFC},
+	        {"two dwords of configuration", 4, 0xFF22, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct venc *e = unlocked_with(VENC_ENGINE_BURST);
+		uint32_t n;
+
+		print_message("%s\n", cases[i].what);
+		fake_card_forget();
+		n = start(e, cases[i].w0, cases[i].w1, cases[i].w2, 0, 0);
+		assert_int_equal(peek(e, slot(n) + 4) & START, START);
+		assert_int_equal(fake_card()->count, 0);
+		assert_int_equal(own_guest_errors(e), 1);
+		venc_free(e);
+	}
+}
+
+/* The words of all four slots in one command: the last byte of w1 starts each. */
+static void byte_stores_reach_words_and_buffers_when_the_option_says_so(void **state)
+{
+	struct venc *e = unlocked_with(VENC_ENGINE_BYTES | VENC_ENGINE_BURST);
+	uint8_t words[64], bytes[512];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i / 128 * 64 + i % 128);
+	for (unsigned n = 0; n < 4; n++) {
+		put_le32(words + 16 * n, 0);
+		put_le32(words + 16 * n + 4, 0xFF5F);
+		put_le32(words + 16 * n + 8, BASE + 124 * n);
+		put_le32(words + 16 * n + 12, 0);
+	}
+	while (peek(e, STATUS) >> 3 & 3) /* slot 0 first */
+		rtl_in32(e, 0xB3, 0);
+	assert_int_equal(rtl_out(e, 0x23, data(0), bytes, sizeof(bytes)), CSW_GOOD);
+	fake_card_forget();
+	assert_int_equal(rtl_out(e, 0x23, slot(0), words, sizeof(words)), CSW_GOOD);
+	assert_int_equal(fake_card()->count, 0);
+	for (unsigned n = 0; n < 4; n++)
+		put_le32(words + 16 * n + 4, 0xFF5F | START);
+	assert_int_equal(rtl_out(e, 0x23, slot(0), words, sizeof(words)), CSW_GOOD);
+	assert_int_equal(fake_card()->count, 4 * 31);
+	for (unsigned n = 0; n < 4; n++)
+		assert_memory_equal(fake_card()->vram + 124 * n, bytes + 128 * n, 124);
+	assert_int_equal(peek(e, STATUS), 0);
+	assert_int_equal(own_guest_errors(e), 0);
+	assert_int_equal(rtl_out(e, 0x23, STATUS, words, 3), CSW_GOOD); /* not the others */
+	assert_int_equal(own_guest_errors(e), 1);
 	venc_free(e);
 }
 
@@ -344,7 +486,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_vid_read_follows_the_nine_steps),
 	        cmocka_unit_test(a_card_register_is_written_and_read_back),
-	        cmocka_unit_test(function_1_is_reached_by_the_engine_only),
+	        cmocka_unit_test(
+	                function_1_is_reached_by_the_engine_only_and_when_the_option_says_so),
+	        cmocka_unit_test(a_type_1_request_leaves_the_port_only_with_the_option),
+	        cmocka_unit_test(addresses_above_4_gib_need_the_option),
+	        cmocka_unit_test(one_request_of_many_dwords_is_one_tlp),
+	        cmocka_unit_test(malformed_bursts_never_complete),
+	        cmocka_unit_test(byte_stores_reach_words_and_buffers_when_the_option_says_so),
 	        cmocka_unit_test(byte_lanes_select_what_a_write_changes),
 	        cmocka_unit_test(unclaimed_requests_complete_without_data),
 	        cmocka_unit_test(four_unreleased_slots_make_the_engine_busy),
