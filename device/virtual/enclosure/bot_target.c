@@ -148,22 +148,15 @@ static void run_command(struct venc *e, bool host_in, uint8_t lun)
 static int take_cbw(struct venc *e, const uint8_t *cbw, size_t len)
 {
 	const char *defect = cbw_defect(cbw, len);
-	struct scsi_task *t = &e->task;
 
 	if (defect) {
 		invalid_cbw(e, defect);
 		return len > bot_packet(e) ? -EPIPE
 		                           : (int)len; /* the first packet was still taken */
 	}
-	link_command(e);
+	link_command(e, CBW_SIZE + CSW_SIZE);
 	e->bot = (struct bot){.tag = get_le32(cbw + 4), .host_len = get_le32(cbw + 8)};
-	t->cdb_len = cbw[14];
-	memset(t->cdb, 0, sizeof(t->cdb));
-	memcpy(t->cdb, cbw + 15, t->cdb_len);
-	t->implied_len = 0;
-	t->implied_in = false;
-	t->refused = false;
-	t->data_len = 0;
+	scsi_set_cdb(&e->task, cbw + 15, cbw[14]);
 	run_command(e, cbw[12] & 0x80, cbw[13]);
 	return CBW_SIZE;
 }

@@ -33,12 +33,14 @@ struct venc_options {
 	                              written; else it is free once done (bridge.md 2.11, K5:
 	                              unknown) */
 	bool usb_reset_relocks;    /* a port reset forgets the E3 unlock (bridge.md 2.7: unknown) */
-	bool start_unpowered;      /* no card behind the bridge: BB says FF */
-	unsigned engine;           /* VENC_ENGINE_*: what the raw engine does beyond the firmware's
-	                              own use of it (bridge.md 2.11, K6: unknown); 0: nothing */
-	char firmware[16];         /* "1.32.49", or another version; "": 1.32.87. One nobody has
-	                              analysed behaves like that. "4.30.23" is the golden image:
-	                              bridge.md 5.3 */
+	bool uas_reorders; /* of the SIMPLE commands waiting the newest goes first (bridge.md 1.5,
+	                      K14: the order is unknown) */
+	bool start_unpowered; /* no card behind the bridge: BB says FF */
+	unsigned engine;      /* VENC_ENGINE_*: what the raw engine does beyond the firmware's
+	                         own use of it (bridge.md 2.11, K6: unknown); 0: nothing */
+	char firmware[16];    /* "1.32.49", or another version; "": 1.32.87. One nobody has
+	                         analysed behaves like that. "4.30.23" is the golden image:
+	                         bridge.md 5.3 */
 	void (*log)(void *ctx, bool guest_error, const char *line);
 	void *log_ctx;
 };
@@ -60,6 +62,12 @@ void venc_free(struct venc *e);
 int venc_bulk_out(struct venc *e, const void *data, size_t len);
 int venc_bulk_in(struct venc *e, void *data, size_t len);
 
+/* venc_pipe_out, venc_pipe_in - the same for any endpoint of the alternate setting selected: 0x02
+ * and 0x81; on 1 (UAS, high speed only) also 0x04 command and 0x83 status. -ENOENT: it has no such
+ * endpoint. */
+int venc_pipe_out(struct venc *e, uint8_t endpoint, const void *data, size_t len);
+int venc_pipe_in(struct venc *e, uint8_t endpoint, void *data, size_t len);
+
 /* venc_control - one control transfer on endpoint 0. @data is written if bit 7 of @request_type is
  * set. Return: data bytes; -EPIPE request refused; -ETIMEDOUT hung bridge; -ENODEV. */
 int venc_control(struct venc *e, uint8_t request_type, uint8_t request, uint16_t value,
@@ -74,14 +82,16 @@ void venc_unplug(struct venc *e);
  * BARs reassigned. Counters go on. An unplugged enclosure is plugged in again. */
 void venc_power_cycle(struct venc *e);
 
-/* Faults to inject (bridge.md 5.5). The BOT ones hit the next @count commands. */
+/* Faults to inject (bridge.md 5.5). Those of the transport hit the next @count commands; UAS knows
+ * only the time-out. */
 enum venc_fault {
 	VENC_FAULT_DATA_STALL,  /* the data endpoint stalls, CSW status 1 */
 	VENC_FAULT_CSW_STALL,   /* bulk IN stalls once before the CSW */
 	VENC_FAULT_CSW_TAG,     /* CSW with another tag */
 	VENC_FAULT_CSW_SHORT,   /* CSW of 12 bytes */
 	VENC_FAULT_PHASE_ERROR, /* CSW status 2 */
-	VENC_FAULT_TIMEOUT,     /* executed, but no answer until a class or port reset */
+	VENC_FAULT_TIMEOUT,     /* executed, but no answer until a class or port reset, or
+	                            its abortion */
 	VENC_FAULT_ENGINE_SLOW, /* the next @count polls of the raw engine's busy or start bit read
 	                           1 */
 	VENC_FAULT_CRS,         /* the next @count reads of the card's VID complete with CRS */

@@ -1,6 +1,6 @@
 /* link_model.c - counters of the link and the time they would have taken (architecture.md, "The
- * link is the scarcest resource"). A command's CBW and CSW are counted when its CBW is accepted,
- * data bytes as they move, TLPs as they leave the root port.
+ * link is the scarcest resource"). A command's CBW and CSW, or its IUs, are counted when it is
+ * accepted, data bytes as they move, TLPs as they leave the root port.
  */
 #include <errno.h>
 
@@ -13,19 +13,17 @@
 #define NS_PER_TLP     5000u
 #define NS_PER_BYTE    27u
 
-#define CBW_AND_CSW_BYTES 44 /* bridge.md 1.3: 31 + 13 */
-
 uint64_t link_model_ns(const struct venc *e)
 {
 	return e->commands * NS_PER_COMMAND + e->tlps * NS_PER_TLP + e->bytes * NS_PER_BYTE;
 }
 
-void link_command(struct venc *e)
+void link_command(struct venc *e, uint32_t overhead)
 {
 	e->cbw_wall_ns = now_ns();
 	e->cbw_model_ns = link_model_ns(e);
 	e->commands++;
-	e->bytes += CBW_AND_CSW_BYTES;
+	e->bytes += overhead;
 }
 
 void link_data(struct venc *e, uint32_t bytes)

@@ -15,6 +15,17 @@ enum scsi_result scsi_check(struct scsi_task *t, struct sense sense)
 	return SCSI_CHECK;
 }
 
+void scsi_set_cdb(struct scsi_task *t, const uint8_t *cdb, unsigned len)
+{
+	t->cdb_len = len;
+	memset(t->cdb, 0, sizeof(t->cdb));
+	memcpy(t->cdb, cdb, len);
+	t->implied_len = 0;
+	t->implied_in = false;
+	t->refused = false;
+	t->data_len = 0;
+}
+
 static enum scsi_result run_good(struct venc *e, struct scsi_task *t)
 {
 	(void)e, (void)t;
@@ -58,6 +69,7 @@ static enum scsi_result inquiry_vpd(const struct venc *e, struct scsi_task *t)
 	static const uint8_t serial[] = {0, 0x80, 0, 8, '0', '0', '0', '0', '0', '0', '0', '1'};
 	/* T10 vendor id designator, SPC-4 7.8.6: vendor, then product and serial */
 	uint8_t identity[28] = {0, 0x83, 0, 24, 2, 1, 0, 20, [23] = '0', '0', '0', '0', '1'};
+
 	/* bridge.md 1.1: maximum 256 blocks, optimal 128 */
 	static const uint8_t limits[64] = {[1] = 0xB0, [3] = 60, [10] = 1, [15] = 128};
 

@@ -10,6 +10,9 @@
 
 #define USB_EP_BULK_IN  0x81 /* bridge.md 1.2 */
 #define USB_EP_BULK_OUT 0x02 /* bridge.md 1.2 */
+/* bridge.md 1.2: alternate setting 1 only; data as above */
+#define USB_EP_UAS_STATUS  0x83
+#define USB_EP_UAS_COMMAND 0x04
 
 /* usb_descriptor - @type, @index as in wValue of GET_DESCRIPTOR. Return: bytes at *@out (static); 0
  * no such descriptor. */

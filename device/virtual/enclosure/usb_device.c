@@ -1,6 +1,6 @@
 /* usb_device.c - the USB side of the enclosure: life cycle, endpoint 0, endpoint
- * halts, resets. Bulk data goes to bot_target.c, descriptors come from usb_descriptors.c. Facts:
- * bridge.md 1.1-1.3, 5.1, 5.5.
+ * halts, resets. Bulk data goes to bot_target.c or uas_target.c, descriptors come from
+ * usb_descriptors.c. Facts: bridge.md 1.1-1.3, 5.1, 5.5.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -57,13 +57,20 @@ void venc_inject(struct venc *e, enum venc_fault fault, unsigned count)
 		e->fault[fault] = count;
 }
 
+static void select_alternate(struct venc *e, uint8_t alternate)
+{
+	e->alternate = alternate;
+	bot_reset(e);
+	uas_reset(e);
+	memset(e->halted, 0, sizeof(e->halted));
+}
+
 /* The bus reset itself: the host finds the device configured again, as the kernel leaves it after
  * usb_reset_device(). */
 static void reset_device(struct venc *e)
 {
-	memset(e->halted, 0, sizeof(e->halted));
 	e->configuration = 1;
-	bot_reset(e);
+	select_alternate(e, 0);
 	e->sense = SENSE_NONE;
 }
 
@@ -161,34 +168,61 @@ static int answering(const struct venc *e)
 	return e->hung || !e->configuration ? -ETIMEDOUT : 0;
 }
 
-int venc_bulk_out(struct venc *e, const void *data, size_t len)
+/* Return: index into halted[]; -ENOENT not in the alternate setting selected. */
+static int endpoint_index(const struct venc *e, uint16_t address)
 {
-	int rc = answering(e);
+	switch (address) {
+	case USB_EP_BULK_IN: return EP_IN;
+	case USB_EP_BULK_OUT: return EP_OUT;
+	case USB_EP_UAS_STATUS: return e->alternate ? EP_STATUS : -ENOENT;
+	case USB_EP_UAS_COMMAND: return e->alternate ? EP_COMMAND : -ENOENT;
+	default: return -ENOENT;
+	}
+}
+
+/* What stands against moving data over an endpoint. */
+static int pipe_state(const struct venc *e, uint8_t endpoint)
+{
+	int rc = answering(e), ep = endpoint_index(e, endpoint);
 
 	if (rc)
 		return rc;
-	return e->halted[EP_OUT] ? -EPIPE : bot_out(e, data, len);
+	if (ep < 0)
+		return ep;
+	return e->halted[ep] ? -EPIPE : 0;
+}
+
+int venc_pipe_out(struct venc *e, uint8_t endpoint, const void *data, size_t len)
+{
+	int rc = endpoint & 0x80 ? -ENOENT : pipe_state(e, endpoint);
+
+	if (rc)
+		return rc;
+	return e->alternate ? uas_out(e, endpoint, data, len) : bot_out(e, data, len);
+}
+
+int venc_pipe_in(struct venc *e, uint8_t endpoint, void *data, size_t len)
+{
+	int rc = endpoint & 0x80 ? pipe_state(e, endpoint) : -ENOENT;
+
+	if (rc)
+		return rc;
+	return e->alternate ? uas_in(e, endpoint, data, len) : bot_in(e, data, len);
+}
+
+int venc_bulk_out(struct venc *e, const void *data, size_t len)
+{
+	return venc_pipe_out(e, USB_EP_BULK_OUT, data, len);
 }
 
 int venc_bulk_in(struct venc *e, void *data, size_t len)
 {
-	int rc = answering(e);
-
-	if (rc)
-		return rc;
-	return bot_in(e, data, len);
-}
-
-static int endpoint_index(uint16_t address)
-{
-	if (address == USB_EP_BULK_IN)
-		return EP_IN;
-	return address == USB_EP_BULK_OUT ? EP_OUT : -EPIPE;
+	return venc_pipe_in(e, USB_EP_BULK_IN, data, len);
 }
 
 static int endpoint_feature(struct venc *e, uint16_t feature, uint16_t address, bool set)
 {
-	int ep = endpoint_index(address);
+	int ep = endpoint_index(e, address);
 
 	if (address == 0 ||
 	        address == 0x80) /* endpoint 0 cannot halt for longer than one request */
@@ -213,7 +247,7 @@ static int reply(void *data, uint16_t room, const void *from, size_t len)
 static int get_status(struct venc *e, uint8_t recipient, uint16_t index, void *data, uint16_t len)
 {
 	uint8_t status[2] = {0, 0};
-	int ep = endpoint_index(index);
+	int ep = endpoint_index(e, index);
 
 	if (recipient == 0)
 		status[0] = 1; /* USB 2.0 9.4.5: self powered */
@@ -238,25 +272,27 @@ static int set_configuration(struct venc *e, uint16_t value)
 {
 	if (value > 1)
 		return -EPIPE;
-	memset(e->halted, 0, sizeof(e->halted));
-	bot_reset(e);
+	select_alternate(e, 0);
 	e->configuration = (uint8_t)value;
 	return 0;
 }
 
-/* Alternate setting 1 (UAS) is listed by the descriptors but cannot be selected. */
+/* At SuperSpeed UAS needs streams (bridge.md 1.5), of which nobody who calls this has any: USB/IP
+ * does not carry their numbers. */
 static int set_interface(struct venc *e, uint16_t alt, uint16_t interface)
 {
-	if (alt != 0 || interface != 0 || !e->configuration)
+	if (alt > (e->opt.super_speed ? 0 : 1) || interface != 0 || !e->configuration)
 		return -EPIPE;
-	if (!e->bot.broken)
+	if (alt || alt != e->alternate)
+		select_alternate(e, (uint8_t)alt);
+	else if (!e->bot.broken)
 		memset(e->halted, 0, sizeof(e->halted));
 	return 0;
 }
 
 static int class_reset(struct venc *e, uint16_t value, uint16_t interface, uint16_t len)
 {
-	if (value || interface || len)
+	if (value || interface || len || e->alternate)
 		return -EPIPE;
 	bot_reset(e); /* the lock of bridge.md 2.7 stays, and so do the halts (BOT 5.3.4) */
 	return 0;
@@ -273,13 +309,15 @@ int venc_control(struct venc *e, uint8_t request_type, uint8_t request, uint16_t
 		return -ETIMEDOUT;
 	switch (SETUP(request_type, request)) {
 	case CLASS_BOT_RESET: return class_reset(e, value, index, len);
-	case CLASS_GET_MAX_LUN: return value || index ? -EPIPE : reply(data, len, &zero, 1);
+	case CLASS_GET_MAX_LUN:
+		return value || index || e->alternate ? -EPIPE : reply(data, len, &zero, 1);
 	case SETUP(0x80, REQ_GET_STATUS):
 	case SETUP(0x81, REQ_GET_STATUS):
 	case SETUP(0x82, REQ_GET_STATUS): return get_status(e, request_type & 3, index, data, len);
 	case SETUP(0x80, REQ_GET_DESCRIPTOR): return get_descriptor(e, value, data, len);
 	case SETUP(0x80, REQ_GET_CONFIGURATION): return reply(data, len, &e->configuration, 1);
-	case SETUP(0x81, REQ_GET_INTERFACE): return index ? -EPIPE : reply(data, len, &zero, 1);
+	case SETUP(0x81, REQ_GET_INTERFACE):
+		return index ? -EPIPE : reply(data, len, &e->alternate, 1);
 	case SETUP(0x00, REQ_SET_ADDRESS): return 0;
 	case SETUP(0x00, REQ_SET_CONFIGURATION): return set_configuration(e, value);
 	case SETUP(0x01, REQ_SET_INTERFACE): return set_interface(e, value, index);

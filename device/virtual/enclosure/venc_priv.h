@@ -16,7 +16,8 @@
 #define SS_PACKET        1024   /* and at SuperSpeed */
 #define RTL_MAX_TRANSFER 0x1000 /* bridge.md 2.6: limit in the no-disk state */
 
-enum { EP_IN, EP_OUT }; /* indices into halted[]: endpoints 0x81 and 0x02 of bridge.md 1.2 */
+/* indices into halted[]: endpoints 0x81, 0x02, 0x83 and 0x04 of bridge.md 1.2 */
+enum { EP_IN, EP_OUT, EP_STATUS, EP_COMMAND, EP_COUNT };
 
 enum bot_state { BOT_IDLE, BOT_DATA_OUT, BOT_DATA_IN, BOT_CSW, BOT_MUTE };
 
@@ -26,6 +27,36 @@ struct bot {
 	bool broken; /* after an invalid CBW: CLEAR_FEATURE does not help before a class reset */
 	uint32_t tag, host_len, moved;
 	uint8_t status;
+};
+
+#define UAS_DEPTH 32 /* bridge.md 1.2: MaxStreams; commands that may wait */
+
+/* What the command under way waits for: its data to move, its status to be fetched; MUTE: nothing
+ * comes any more before it is aborted. */
+enum uas_phase { UAS_IDLE, UAS_DATA_IN, UAS_DATA_OUT, UAS_SENSE, UAS_MUTE };
+
+struct uas_command {
+	uint16_t tag;
+	uint8_t attribute;
+	bool lun0;
+	uint8_t cdb[16];
+};
+
+struct uas_answer {
+	unsigned size;
+	uint8_t iu[16];
+};
+
+/* USB Attached SCSI as the device sees it: commands wait in the order of arrival. */
+struct uas {
+	struct uas_command command[UAS_DEPTH];
+	struct uas_answer answer[UAS_DEPTH]; /* Response IUs to be fetched */
+	unsigned waiting, answers;
+	enum uas_phase phase;
+	bool announced; /* the READY IU went out */
+	uint16_t tag;
+	uint8_t status;
+	uint32_t moved;
 };
 
 struct sense {
@@ -83,9 +114,10 @@ struct venc {
 	/* USB device */
 	bool unplugged, hung;
 	bool detached; /* left the bus for another speed (bridge.md 2.15, 30) until a port reset */
-	bool halted[2];
-	uint8_t configuration;
+	bool halted[EP_COUNT];
+	uint8_t configuration, alternate; /* 0 BOT, 1 UAS */
 	struct bot bot;
+	struct uas uas;
 	struct scsi_task task;
 	struct sense sense; /* kept for REQUEST SENSE */
 	/* bridge CPU */
@@ -125,6 +157,13 @@ void bot_reset(struct venc *e);          /* class reset: halts stay */
 int bot_out(struct venc *e, const uint8_t *data, size_t len);
 int bot_in(struct venc *e, uint8_t *data, size_t len);
 
+/* uas_target.c: the four pipes of alternate setting 1, at high speed. @endpoint: one of them. */
+void uas_reset(struct venc *e);
+int uas_out(struct venc *e, uint8_t endpoint, const uint8_t *data, size_t len);
+int uas_in(struct venc *e, uint8_t endpoint, uint8_t *data, size_t len);
+
+/* scsi_baseline.c: a new command, nothing known of it but its CDB of @len 1..16 bytes */
+void scsi_set_cdb(struct scsi_task *t, const uint8_t *cdb, unsigned len);
 /* scsi_baseline.c: look the CDB up; fills implied_*, run. SCSI_CHECK refuses it before the data
  * phase. */
 enum scsi_result scsi_begin(struct venc *e, struct scsi_task *t);
@@ -168,7 +207,7 @@ enum vcard_completion root_port_burst(struct venc *e, struct rc_port *p,
         const struct vcard_tlp *tlp, uint32_t *data, unsigned n, uint8_t last);
 
 /* link_model.c */
-void link_command(struct venc *e);
+void link_command(struct venc *e, uint32_t overhead); /* bytes around its data */
 void link_data(struct venc *e, uint32_t bytes);
 void link_tlp(struct venc *e);
 uint64_t link_model_ns(const struct venc *e);

@@ -22,7 +22,7 @@ struct urb_queue {
 	struct urb *head, *tail;
 };
 
-enum { QUEUE_CONTROL, QUEUE_OUT, QUEUE_IN, QUEUES };
+#define QUEUES 5 /* by endpoint number, which no two pipes of bridge.md 1.2 share */
 
 enum session_state { WANT_OP, WANT_BUSID, WANT_URB, WANT_DATA, FINISHED };
 

@@ -8,9 +8,7 @@
 #include "device/err.h"
 #include "device/virtual/server/session_priv.h"
 
-#define ENDPOINT_IN  1 /* bridge.md 1.2: 0x81 */
-#define ENDPOINT_OUT 2 /* bridge.md 1.2: 0x02 */
-#define WAITS        (-EAGAIN)
+#define WAITS (-EAGAIN)
 
 int urb_new(struct session *s, const uint8_t *header, struct urb **out)
 {
@@ -41,10 +39,11 @@ int urb_new(struct session *s, const uint8_t *header, struct urb **out)
 static struct urb_queue *queue_of(struct session *s, const struct urb *u)
 {
 	if (u->endpoint == 0)
-		return &s->queue[QUEUE_CONTROL];
-	if (u->in)
-		return u->endpoint == ENDPOINT_IN ? &s->queue[QUEUE_IN] : NULL;
-	return u->endpoint == ENDPOINT_OUT ? &s->queue[QUEUE_OUT] : NULL;
+		return &s->queue[0];
+	/* bridge.md 1.2: IN pipes have odd numbers, OUT pipes even ones */
+	if (u->endpoint >= QUEUES || u->in != (u->endpoint & 1))
+		return NULL;
+	return &s->queue[u->endpoint];
 }
 
 /* answer - write the RET_SUBMIT whose IN data, if any, is already behind @to. */
@@ -69,6 +68,17 @@ static bool is_port_reset(const struct urb *u)
 	       get_le16(u->setup + 2) == PORT_RESET;
 }
 
+/* Linux's vhci-hcd resets its port without telling the server (drivers/usb/usbip/vhci_hcd.c,
+ * vhci_hub_control()), but always asks this next: a device descriptor of 64 or 8 bytes, while
+ * everybody who knows the device already asks for 18 (drivers/usb/core/hub.c, hub_port_init()). */
+static bool follows_port_reset(const struct urb *u)
+{
+	static const uint8_t get_device[6] = {0x80, 6, 0, 1, 0, 0}; /* USB 2.0 9.4.3 */
+	uint16_t len = get_le16(u->setup + 6);
+
+	return !memcmp(u->setup, get_device, sizeof(get_device)) && (len == 64 || len == 8);
+}
+
 static int control(struct session *s, struct urb *u, uint8_t *data)
 {
 	uint16_t len = get_le16(u->setup + 6);
@@ -77,6 +87,8 @@ static int control(struct session *s, struct urb *u, uint8_t *data)
 		venc_port_reset(s->export->enclosure);
 		return 0;
 	}
+	if (follows_port_reset(u))
+		venc_port_reset(s->export->enclosure);
 	if (len && (u->setup[0] & 0x80) != (u->in ? 0x80 : 0)) /* USB 2.0 9.3.1 */
 		return -EPIPE;
 	len = (uint16_t)MIN(len, u->len);
@@ -91,12 +103,15 @@ static int control(struct session *s, struct urb *u, uint8_t *data)
 static int offer(struct session *s, struct urb *u, uint8_t *data)
 {
 	struct venc *e = s->export->enclosure;
+	uint8_t endpoint = (uint8_t)(u->endpoint | (u->in ? 0x80 : 0));
 	int n;
 
 	if (u->endpoint == 0)
 		n = control(s, u, data);
+	else if (u->in)
+		n = venc_pipe_in(e, endpoint, data, u->len);
 	else
-		n = u->in ? venc_bulk_in(e, data, u->len) : venc_bulk_out(e, u->data, u->len);
+		n = venc_pipe_out(e, endpoint, u->data, u->len);
 	return n == -ETIMEDOUT ? WAITS : n;
 }
 

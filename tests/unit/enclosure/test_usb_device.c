@@ -85,13 +85,45 @@ static void endpoint_halt_can_be_set_read_and_cleared(void **state)
 	venc_free(e);
 }
 
-static void only_alternate_setting_0_can_be_selected(void **state)
+static int alternate(struct venc *e)
 {
+	uint8_t alt = 0xEE;
+
+	assert_int_equal(venc_control(e, 0x81, 10, 0, 0, &alt, 1), 1);
+	return alt;
+}
+
+static void alternate_setting_1_brings_its_endpoints_and_leaves_with_a_port_reset(void **state)
+{
+	static const uint8_t sync[10] = {0x35};
 	struct venc *e = host_new();
+	uint8_t byte;
+
+	(void)state;
+	assert_int_equal(venc_pipe_in(e, 0x83, &byte, 1), -ENOENT);
+	assert_int_equal(venc_control(e, 0x01, 11, 1, 0, NULL, 0), 0);
+	assert_int_equal(alternate(e), 1);
+	assert_int_equal(venc_pipe_in(e, 0x83, &byte, 1), -ETIMEDOUT);
+	assert_int_equal(host_clear_halt(e, 0x83), 0);
+	assert_int_equal(host_class_reset(e), -EPIPE); /* BOT only */
+	assert_int_equal(venc_control(e, 0xA1, 0xFE, 0, 0, &byte, 1), -EPIPE);
+	venc_port_reset(e);
+	assert_int_equal(alternate(e), 0);
+	assert_int_equal(venc_pipe_out(e, 0x04, &byte, 1), -ENOENT);
+	assert_int_equal(venc_pipe_out(e, 0x81, &byte, 1), -ENOENT); /* an IN endpoint */
+	assert_int_equal(host_command(e, sync, 10, NULL, 0, false).status, CSW_GOOD);
+	assert_int_equal(venc_control(e, 0x01, 11, 2, 0, NULL, 0), -EPIPE);
+	venc_free(e);
+}
+
+static void uas_cannot_be_selected_at_superspeed(void **state)
+{
+	struct venc *e = host_new_with((struct venc_options){.super_speed = true});
 
 	(void)state;
 	assert_int_equal(venc_control(e, 0x01, 11, 0, 0, NULL, 0), 0);
 	assert_int_equal(venc_control(e, 0x01, 11, 1, 0, NULL, 0), -EPIPE);
+	assert_int_equal(alternate(e), 0);
 	venc_free(e);
 }
 
@@ -214,7 +246,9 @@ int main(void)
 	        cmocka_unit_test(configuration_lists_bot_and_uas_with_pipe_usages),
 	        cmocka_unit_test(class_requests_answer),
 	        cmocka_unit_test(endpoint_halt_can_be_set_read_and_cleared),
-	        cmocka_unit_test(only_alternate_setting_0_can_be_selected),
+	        cmocka_unit_test(
+	                alternate_setting_1_brings_its_endpoints_and_leaves_with_a_port_reset),
+	        cmocka_unit_test(uas_cannot_be_selected_at_superspeed),
 	        cmocka_unit_test(an_unconfigured_device_does_not_answer_on_bulk),
 	        cmocka_unit_test(port_reset_clears_halts_and_bot_but_keeps_the_lock_open),
 	        cmocka_unit_test(port_reset_relocks_when_told_so),

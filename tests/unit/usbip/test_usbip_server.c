@@ -176,6 +176,55 @@ static void an_endpoint_that_is_not_there_is_enoent(void **state)
 	assert_int_equal(status, -ENOENT);
 }
 
+/* As Linux's uas driver does at high speed: status asked for before the command is sent. */
+static void uas_runs_over_its_own_pipes_once_selected(void **state)
+{
+	static const uint8_t set_alternate_1[8] = {0x01, 11, 1};
+	uint8_t iu[32] = {1, [3] = 9, [16] = 0x12, [20] = 96}, answer[96];
+	int status;
+
+	(void)state;
+	raw_import(fd);
+	raw_submit(fd, 1, 0, false, set_alternate_1, NULL, 0);
+	raw_answer(fd, USBIP_RET_SUBMIT, 1, false, NULL, &status);
+	assert_int_equal(status, 0);
+	raw_submit(fd, 2, 3, true, NULL, NULL, 96);
+	raw_submit(fd, 3, 3, true, NULL, NULL, 96);
+	raw_submit(fd, 4, 4, false, NULL, iu, sizeof(iu));
+	assert_int_equal(raw_answer(fd, USBIP_RET_SUBMIT, 4, false, NULL, &status), 32);
+	assert_int_equal(raw_answer(fd, USBIP_RET_SUBMIT, 2, true, answer, &status), 4);
+	assert_memory_equal(answer, "\x06\0\0\x09", 4); /* READ READY */
+	raw_submit(fd, 5, 1, true, NULL, NULL, 96);
+	assert_int_equal(raw_answer(fd, USBIP_RET_SUBMIT, 5, true, answer, &status), 96);
+	assert_memory_equal(answer + 8, "Realtek ", 8);
+	assert_int_equal(raw_answer(fd, USBIP_RET_SUBMIT, 3, true, answer, &status), 16);
+	assert_int_equal(answer[6], 0);
+}
+
+/* vhci-hcd resets its port in silence; the enumeration after it must find a device that answers. */
+static void the_first_question_after_a_port_reset_stands_for_the_reset(void **state)
+{
+	static const uint8_t cdb[16] = {0xE2, [4] = 0x92, [9] = 0x10, [12] = 4}; /* nothing there */
+	static const uint8_t get_64[8] = {0x80, 6, 0, 1, 0, 0, 64, 0};
+	uint8_t cbw[31], data[64];
+	int status;
+
+	(void)state;
+	raw_import(fd);
+	make_cbw(cbw, cdb, 16, 4, true);
+	raw_submit(fd, 1, 2, false, NULL, cbw, 31);
+	assert_int_equal(raw_answer(fd, USBIP_RET_SUBMIT, 1, false, NULL, &status), 31);
+	raw_submit(fd, 2, 0, true, get_device, NULL, 18); /* hung: stays */
+	raw_unlink(fd, 3, 2);
+	raw_answer(fd, USBIP_RET_UNLINK, 3, false, NULL, &status);
+	assert_int_equal(status, -ECONNRESET);
+	raw_submit(fd, 4, 0, true, get_64, NULL, 64);
+	assert_int_equal(raw_answer(fd, USBIP_RET_SUBMIT, 4, true, data, &status), 18);
+	make_cbw(cbw, inquiry, 6, 96, true);
+	raw_submit(fd, 5, 2, false, NULL, cbw, 31);
+	assert_int_equal(raw_answer(fd, USBIP_RET_SUBMIT, 5, false, NULL, &status), 31);
+}
+
 static void a_client_that_vanishes_in_mid_transfer_leaves_the_device_usable(void **state)
 {
 	uint8_t cbw[31], data[96];
@@ -307,6 +356,8 @@ int main(void)
 	        TEST(a_waiting_in_can_be_unlinked_and_takes_no_data_afterwards),
 	        TEST(a_short_read_is_an_error_only_when_asked_to_be),
 	        TEST(an_endpoint_that_is_not_there_is_enoent),
+	        TEST(uas_runs_over_its_own_pipes_once_selected),
+	        TEST(the_first_question_after_a_port_reset_stands_for_the_reset),
 	        TEST(a_client_that_vanishes_in_mid_transfer_leaves_the_device_usable),
 	        TEST(malformed_messages_end_the_connection),
 	        TEST(foreign_protocols_are_hung_up_on),
