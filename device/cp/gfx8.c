@@ -14,7 +14,8 @@
 #define CUS_PER_ENGINE       9
 #define GB_ADDR_CONFIG_VALUE 0x22011003u /* polaris.md 1.4; ROW_SIZE[29:28] is replaced */
 #define ROW_SIZE_SHIFT       28
-#define NOOFCOLS(v)          ((v) & 3) /* MC_ARB_RAMCFG; columns = 2^(8 + n): polaris.md 1.4 */
+/* MC_ARB_RAMCFG [7:6] (Linux gmc_8_1_sh_mask.h); columns = 2^(8 + n): polaris.md 1.4 */
+#define NOOFCOLS(v) ((v) >> 6 & 3)
 /* polaris.md 6.2: unaligned access, L2 on (MTYPE NC), aperture 1 uncached */
 #define SH_MEM_CONFIG_VALUE 0x338u
 #define SH_MEM_BASES_VALUE  0x20002000u /* LDS and scratch apertures at 0x2.. : polaris.md 6.2 */
