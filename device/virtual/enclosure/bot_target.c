@@ -103,17 +103,29 @@ static void run_in(struct venc *e)
 		e->bot.state = BOT_MUTE;
 }
 
-/* Strict equality of length and direction, bridge.md 1.4 */
-static bool phases_agree(struct venc *e, bool host_in)
+/* Ordinary residue (bridge.md 5.1) serves every data phase in the right direction, or none. */
+static bool residue_can_tell(const struct venc *e, bool host_in)
 {
 	const struct scsi_task *t = &e->task;
 
+	return !e->bot.host_len || (host_in && (t->implied_in || !t->implied_len)) ||
+	       (!host_in && t->implied_len && !t->implied_in);
+}
+
+/* Equality of length and direction, which RTL insists on (bridge.md 1.4) and a driver owes every
+ * vendor command. */
+static bool phases_agree(struct venc *e, bool host_in)
+{
+	const struct scsi_task *t = &e->task;
+	bool accepted = !e->ops->exact_lengths && residue_can_tell(e, host_in);
+
 	if (e->bot.host_len == t->implied_len && (!t->implied_len || host_in == t->implied_in))
 		return true;
-	venc_guest_error(e, "bot: CDB %02x/%02x implies %u bytes %s, CBW says %u %s", t->cdb[0],
-	        t->cdb[4], t->implied_len, t->implied_in ? "in" : "out", e->bot.host_len,
-	        host_in ? "in" : "out");
-	return false;
+	if (!accepted || scsi_is_vendor(t))
+		venc_guest_error(e, "bot: CDB %02x/%02x implies %u bytes %s, CBW says %u %s",
+		        t->cdb[0], t->cdb[4], t->implied_len, t->implied_in ? "in" : "out",
+		        e->bot.host_len, host_in ? "in" : "out");
+	return accepted;
 }
 
 static void run_command(struct venc *e, bool host_in, uint8_t lun)

@@ -33,8 +33,10 @@ struct venc_options {
 	                              written; else it is free once done (bridge.md 2.11, K5:
 	                              unknown) */
 	bool usb_reset_relocks;    /* a port reset forgets the E3 unlock (bridge.md 2.7: unknown) */
-	bool uas_reorders; /* of the SIMPLE commands waiting the newest goes first (bridge.md 1.5,
-	                      K14: the order is unknown) */
+	bool uas_reorders;   /* of the SIMPLE commands waiting the newest goes first (bridge.md 1.5,
+	                        K14: the order is unknown) */
+	bool unit_attention; /* the first command after a reset fails with 6/29/00 (bridge.md 5.1:
+	                        unknown) */
 	bool start_unpowered; /* no card behind the bridge: BB says FF */
 	unsigned engine;      /* VENC_ENGINE_*: what the raw engine does beyond the firmware's
 	                         own use of it (bridge.md 2.11, K6: unknown); 0: nothing */
@@ -52,7 +54,7 @@ struct venc_options {
 #define VENC_ENGINE_BYTES     0x10u /* byte stores reach its words and data buffers */
 
 /* venc_new - power the enclosure up with its card, enumerated. @opt is copied. Return: 0; -EINVAL
- * firmware is no version; -ENOMEM; what the card's start-up says. */
+ * firmware is no version, or bridge no bridge; -ENOMEM; what the card's start-up says. */
 int venc_new(struct venc **out, const struct venc_options *opt);
 void venc_free(struct venc *e);
 

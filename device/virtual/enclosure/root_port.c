@@ -1,6 +1,6 @@
-/* root_port.c - the bridge's PCIe root port: routes request TLPs to the card, and does to a freshly
- * powered card what the firmware does (bridge.md 2.14). Bus numbers and windows are not programmed:
- * the endpoint is bus 0 device 0.
+/* root_port.c - the PCIe root port of an RTL921x: routes request TLPs to the card, and does to a
+ * freshly powered card what the firmware does (bridge.md 2.14). Bus numbers and windows are not
+ * programmed: the endpoint is bus 0 device 0.
  */
 #include "device/bytes.h"
 #include "device/virtual/enclosure/venc_priv.h"
@@ -19,13 +19,7 @@
 bool root_port_link_up(const struct venc *e, const struct rc_port *p)
 {
 	/* bridge.md 2.13: bit 15 is PERST#, 1 = deasserted */
-	return p->linked && e->card && e->disk_power && (p->control & 1u << 15) &&
-	       !e->fault[VENC_FAULT_LINK_DOWN];
-}
-
-static bool is_config(const struct vcard_tlp *tlp)
-{
-	return tlp->type == VCARD_CFG_READ || tlp->type == VCARD_CFG_WRITE;
+	return p->linked && card_linked(e) && e->disk_power && (p->control & 1u << 15);
 }
 
 /* One dword of a request, on its way down. */
@@ -35,13 +29,7 @@ static enum vcard_completion route(struct venc *e, struct rc_port *p, struct vca
 
 	if (!root_port_link_up(e, p))
 		return VCARD_UR;
-	if (tlp->type == VCARD_CFG_READ && tlp->address == CFG_ID &&
-	        venc_take_fault(e, VENC_FAULT_CRS))
-		rc = VCARD_CRS;
-	else if (!is_config(tlp) && e->fault[VENC_FAULT_GPU_HANG])
-		return tlp->type == VCARD_MEM_WRITE ? VCARD_SC : VCARD_TIMEOUT;
-	else
-		rc = vcard_tlp(e->card, tlp);
+	rc = card_tlp(e, tlp);
 	if (rc == VCARD_CRS && tlp->type == VCARD_CFG_READ && tlp->address == CFG_ID) {
 		tlp->data = CRS_VALUE;
 		return VCARD_SC;

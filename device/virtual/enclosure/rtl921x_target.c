@@ -377,10 +377,22 @@ static enum scsi_result trap(struct venc *e, struct scsi_task *t)
 	return scsi_check(t, empty_opal ? SENSE_INVALID_FIELD : SENSE_INVALID_COMMAND);
 }
 
-enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t)
+static enum scsi_result unknown_opcode(struct venc *e, struct scsi_task *t)
 {
-	const struct rtl_sub *sub = find_sub(t->cdb[0], cdb_sub(t));
+	if (t->cdb[0] == 0xE4 || t->cdb[0] == 0xE5)
+		venc_guest_error(e,
+		        "scsi: opcode %02x is not for this bridge family (bridge.md 2.18)",
+		        t->cdb[0]);
+	return scsi_check(t, SENSE_INVALID_COMMAND);
+}
 
+static enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t)
+{
+	const struct rtl_sub *sub;
+
+	if (t->cdb[0] != 0xE2 && t->cdb[0] != 0xE3)
+		return unknown_opcode(e, t);
+	sub = find_sub(t->cdb[0], cdb_sub(t));
 	if (t->cdb_len < 16) /* bridge.md 2.4 */
 		return scsi_check(t, SENSE_INVALID_FIELD);
 	t->implied_len = get_le32(t->cdb + 12);
@@ -399,3 +411,25 @@ enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t)
 	t->run = sub->run;
 	return sub->pcie ? need_handle(e, t) : SCSI_GOOD;
 }
+
+static int rtl_init(struct venc *e)
+{
+	int rc = firmware_select(e);
+
+	return rc ? rc : mem_init(e);
+}
+
+static void rtl_power_up(struct venc *e)
+{
+	e->unlocked = false; /* bridge.md 2.7 */
+	mem_power_up(e);
+	root_port_power_up(e);
+}
+
+const struct bridge_ops RTL921X_BRIDGE = {
+        .exact_lengths = true,
+        .init = rtl_init,
+        .fini = mem_fini,
+        .power_up = rtl_power_up,
+        .begin = rtl_begin,
+};

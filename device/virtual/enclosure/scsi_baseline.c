@@ -186,17 +186,29 @@ static const struct scsi_op *find_op(uint8_t opcode)
 	return NULL;
 }
 
+bool scsi_is_vendor(const struct scsi_task *t)
+{
+	return t->cdb[0] >= 0xC0; /* SPC-4 4.3.5.1: group codes 6 and 7 */
+}
+
+/* bridge.md 5.1: once, INQUIRY and REQUEST SENSE aside */
+static bool takes_attention(struct venc *e, uint8_t opcode)
+{
+	if (!e->attention || opcode == 0x12 || opcode == 0x03)
+		return false;
+	e->attention = false;
+	return true;
+}
+
 enum scsi_result scsi_begin(struct venc *e, struct scsi_task *t)
 {
 	const struct scsi_op *op;
 	uint64_t len;
 
-	if (t->cdb[0] == 0xE2 || t->cdb[0] == 0xE3)
-		return rtl_begin(e, t);
-	if (t->cdb[0] == 0xE4 || t->cdb[0] == 0xE5)
-		venc_guest_error(e,
-		        "scsi: opcode %02x is not for this bridge family (bridge.md 2.18)",
-		        t->cdb[0]);
+	if (takes_attention(e, t->cdb[0]))
+		return scsi_check(t, SENSE_RESET);
+	if (scsi_is_vendor(t))
+		return e->ops->begin(e, t);
 	op = find_op(t->cdb[0]);
 	if (!op)
 		return scsi_check(t, SENSE_INVALID_COMMAND);

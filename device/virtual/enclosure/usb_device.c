@@ -72,6 +72,7 @@ static void reset_device(struct venc *e)
 	e->configuration = 1;
 	select_alternate(e, 0);
 	e->sense = SENSE_NONE;
+	e->attention = e->opt.unit_attention;
 }
 
 void venc_power_cycle(struct venc *e)
@@ -79,10 +80,8 @@ void venc_power_cycle(struct venc *e)
 	e->hung = false;
 	e->unplugged = false;
 	e->detached = false;
-	e->unlocked = false; /* bridge.md 2.7 */
 	reset_device(e);
-	mem_power_up(e);
-	root_port_power_up(e);
+	e->ops->power_up(e);
 }
 
 static int new_card(struct venc *e)
@@ -113,15 +112,20 @@ int venc_parse_bridge(const char *name, enum venc_bridge *out)
 
 int venc_new(struct venc **out, const struct venc_options *opt)
 {
-	struct venc *e = calloc(1, sizeof(*e));
+	static const struct bridge_ops *const bridges[] = {[VENC_RTL921X] = &RTL921X_BRIDGE,
+	        [VENC_ASM236X] = &ASM2X6X_BRIDGE,
+	        [VENC_ASM246X] = &ASM2X6X_BRIDGE};
+	struct venc *e;
 	int rc;
 
+	if ((unsigned)opt->bridge >= ARRAY_SIZE(bridges))
+		return -EINVAL;
+	e = calloc(1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
 	e->opt = *opt;
-	rc = firmware_select(e);
-	if (!rc)
-		rc = mem_init(e);
+	e->ops = bridges[opt->bridge];
+	rc = e->ops->init(e);
 	if (!rc)
 		rc = new_card(e);
 	if (rc) {
@@ -138,7 +142,7 @@ void venc_free(struct venc *e)
 	if (!e)
 		return;
 	vcard_free(e->card);
-	mem_fini(e);
+	e->ops->fini(e);
 	free(e);
 }
 

@@ -1,5 +1,6 @@
 /* venc_priv.h - what the files of the virtual enclosure share. usb_device.c owns the object; each
- * other file one part of it: bot_target.c -> scsi_baseline.c | rtl921x_target.c -> rtl921x_memory.c
+ * other file one part of it; what differs between the bridge families is behind struct bridge_ops.
+ * RTL921x: bot_target.c -> scsi_baseline.c | rtl921x_target.c -> rtl921x_memory.c
  * -> rtl921x_engine.c -> root_port.c -> the card.
  */
 #ifndef VENC_PRIV_H
@@ -82,6 +83,20 @@ struct scsi_task {
 	uint8_t data[RTL_MAX_TRANSFER];
 };
 
+/* One bridge family. */
+struct bridge_ops {
+	bool exact_lengths;          /* the CBW must say what the CDB implies, or the command fails:
+	                                bridge.md	  1.4; else ordinary residue: 5.1 */
+	int (*init)(struct venc *e); /* memory, options: 0 or -errno */
+	void (*fini)(struct venc *e);     /* also after a failed init */
+	void (*power_up)(struct venc *e); /* and the card with it */
+	/* look a vendor opcode up, as scsi_begin() */
+	enum scsi_result (*begin)(struct venc *e, struct scsi_task *t);
+};
+extern const struct bridge_ops RTL921X_BRIDGE, ASM2X6X_BRIDGE;
+
+struct asm2x6x;
+
 /* One slot of the raw TLP engine, bridge.md 2.11. */
 struct engine_slot {
 	uint32_t w[4];
@@ -109,7 +124,7 @@ struct rtl_firmware {
 
 struct venc {
 	struct venc_options opt;
-	struct rtl_firmware firmware;
+	const struct bridge_ops *ops;
 	struct vcard *card; /* NULL: nothing behind the bridge */
 	/* USB device */
 	bool unplugged, hung;
@@ -119,8 +134,11 @@ struct venc {
 	struct bot bot;
 	struct uas uas;
 	struct scsi_task task;
-	struct sense sense; /* kept for REQUEST SENSE */
-	/* bridge CPU */
+	struct sense sense;      /* kept for REQUEST SENSE */
+	bool attention;          /* the reset has not been reported yet */
+	struct asm2x6x *asmedia; /* ASM236x, ASM246x: all their state */
+	/* RTL921x: bridge CPU */
+	struct rtl_firmware firmware;
 	bool unlocked;  /* bridge.md 2.7 */
 	uint8_t *store; /* backing of the memory map, see rtl921x_memory.c */
 	struct rc_port port[2];
@@ -145,6 +163,7 @@ static const struct sense SENSE_NONE = {0, 0, 0};
 static const struct sense SENSE_INVALID_COMMAND = {5, 0x20, 0};
 static const struct sense SENSE_INVALID_FIELD = {5, 0x24, 0};
 static const struct sense SENSE_NO_MEDIUM = {2, 0x3A, 0};
+static const struct sense SENSE_RESET = {6, 0x29, 0}; /* bridge.md 5.1 */
 
 /* usb_device.c */
 void venc_guest_error(struct venc *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -167,10 +186,8 @@ void scsi_set_cdb(struct scsi_task *t, const uint8_t *cdb, unsigned len);
 /* scsi_baseline.c: look the CDB up; fills implied_*, run. SCSI_CHECK refuses it before the data
  * phase. */
 enum scsi_result scsi_begin(struct venc *e, struct scsi_task *t);
+bool scsi_is_vendor(const struct scsi_task *t);
 enum scsi_result scsi_check(struct scsi_task *t, struct sense sense);
-
-/* rtl921x_target.c: the same for opcodes E2 and E3 */
-enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t);
 
 /* rtl921x_firmware.c */
 int firmware_select(struct venc *e); /* from opt.firmware: 0; -EINVAL */
@@ -197,7 +214,12 @@ bool engine_write8(struct venc *e, struct rc_port *p, uint32_t offset, uint8_t v
  * apart. */
 bool engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp);
 
-/* root_port.c */
+/* card_link.c: one request to the card, with the link up. VCARD_CRS and VCARD_TIMEOUT as they come.
+ */
+bool card_linked(const struct venc *e); /* there is a card, and no fault keeps the link down */
+enum vcard_completion card_tlp(struct venc *e, struct vcard_tlp *tlp);
+
+/* root_port.c: RTL921x */
 void root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
 bool root_port_link_up(const struct venc *e, const struct rc_port *p);
 enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp);
