@@ -1,7 +1,6 @@
 /* bridge.h - PCIe configuration and memory transactions through a USB-NVMe bridge with stock
- * firmware, whatever its family. One implementation a family: rtl921x*.c now, ASMedia ASM2x6x has
- * its place beside it (bridge.md 3). Called only on the owner thread. Addresses are PCIe bus
- * addresses; values and bytes are little endian.
+ * firmware, whatever its family. One implementation a family: rtl921x*.c, asm2x6x*.c. Called only
+ * on the owner thread. Addresses are PCIe bus addresses; values and bytes are little endian.
  *
  * Errors everywhere: -EIO refused or link failure; -ETIMEDOUT; -ENODEV bridge unplugged or card
  * gone; -EINVAL an address or size the family cannot do; -EPERM not on the family's list of
@@ -19,18 +18,24 @@
 struct bridge;
 
 struct bridge_info {
-	char family[16];   /* "rtl921x" */
-	char firmware[32]; /* "1.32.87" */
+	char family[16];   /* "rtl921x", "asm236x", "asm246x" */
+	char firmware[32]; /* "1.32.87"; ASMedia "240417_85_00_00" */
 	/* RTL921x: what the bridge's firmware assigned to BAR0. Its memory commands count from
 	 * here, also after somebody moved the BAR (bridge.md 2.10). */
 	uint64_t window_base;
+	bool assigns_bars; /* the firmware has placed the card's BARs; else somebody has to */
+	/* where a BAR may be: 32-bit addresses, and 64-bit ones (0, 0: none). Clear of what the
+	 * bridge itself answers: bridge.md 4.5 */
+	uint64_t reach_start, reach_end, wide_start, wide_end;
 	bool errors_visible;      /* a failed TLP is reported; otherwise reads return stale data */
 	bool ability_alias_write; /* dword writes by E3/34 in use: rtl921x_use_alias */
 	uint64_t retries;         /* reads repeated after a transport failure */
 };
 
-/* @yield: called between the commands of transfers longer than 4096 bytes, never inside a sequence
- * that must stay together. */
+#define BRIDGE_SHORT_BYTES 4096u
+
+/* @yield: called between the commands of transfers longer than BRIDGE_SHORT_BYTES, never inside a
+ * sequence that must stay together. */
 struct bridge_hooks {
 	void (*yield)(void *ctx);
 	void *ctx;
@@ -59,6 +64,17 @@ struct bridge { /* first member of every implementation */
 	struct scsi *scsi;
 	struct bridge_hooks hooks;
 };
+
+/* Whose chip the names say it is. Names can be changed, so this decides only which question is
+ * harmless to ask (bridge.md 2.18). */
+enum bridge_maker { BRIDGE_NAMELESS, BRIDGE_REALTEK, BRIDGE_ASMEDIA, BRIDGE_CONTRADICTORY };
+
+/* bridge_maker_of - from USB ids (0, 0: unknown) and the 36 bytes of a standard INQUIRY:
+ * bridge.md 1.1. */
+enum bridge_maker bridge_maker_of(const struct usb_identity *usb, const uint8_t *inquiry);
+/* bridge_name_fits - whether the INQUIRY's product is one this family ("asm236x") may bear: a
+ * maker's own name of another chip does not fit, any other name does. */
+bool bridge_name_fits(const char *family, const uint8_t *inquiry);
 
 /* bridge_open - identify the bridge positively and make ready for transactions. Sends nothing that
  * writes before that (bridge.md 2.18). Takes ownership of @scsi only when it succeeds. Return: 0;

@@ -16,8 +16,10 @@
 #define CANARY_INTERVAL                                                                            \
 	256 /* memory commands between two looks at the vendor id: bridge.md 7.4                   \
 	     */
-#define CFG_BAR0  0x10
-#define BAR_FLAGS 0xFu
+#define CFG_BAR0    0x10
+#define BAR_FLAGS   0xFu
+#define REACH_START 0x20000000ull /* bridge memory below: bridge.md 4.5 */
+#define REACH_END   (1ull << 32)  /* the upper dword is always 0: bridge.md 2.10 */
 
 static struct rtl921x *self(struct bridge *b)
 {
@@ -494,6 +496,9 @@ int rtl921x_open(struct bridge **out, struct scsi *scsi, const struct bridge_hoo
 	r->seen_resets = c.resets;
 	rtl_engine_forget(&r->engine);
 	snprintf(r->info.family, sizeof(r->info.family), "rtl921x");
+	r->info.assigns_bars = true;
+	r->info.reach_start = REACH_START;
+	r->info.reach_end = REACH_END;
 	int err = identify(r);
 
 	if (!err)

@@ -9,8 +9,7 @@
 #define BAR_TYPE_MASK  0x6u
 #define BAR_PREFETCH   0x8u
 #define MEMORY_MASK    0xFFFFFFF0u
-#define IO_MASK        0xFFFCu      /* I/O BARs may leave the upper half 0 */
-#define ADDRESS_END    (1ull << 32) /* the upper dword is always 0 on this bridge: bridge.md 2.10 */
+#define IO_MASK        0xFFFCu /* I/O BARs may leave the upper half 0 */
 #define MIN_WINDOW     (1ull << 20)
 #define REGISTER_BYTES 0x40000u /* polaris.md 1.2 */
 
@@ -37,6 +36,7 @@ static int size_bar(struct pci *p, unsigned i)
 
 	if (err)
 		return err;
+	p->first_bar[i] = value;
 	if (ones == 0 || ones == 0xFFFFFFFF) /* not implemented, or nobody answered */
 		return 1;
 	if (value & BAR_IO) {
@@ -53,6 +53,7 @@ static int size_bar(struct pci *p, unsigned i)
 		err = probe_bar(p, i + 1, &high, &high_ones);
 		if (err)
 			return err;
+		p->first_bar[i + 1] = high;
 	}
 	bar->addr = (uint64_t)high << 32 | (value & MEMORY_MASK);
 	bar->size = ~((uint64_t)high_ones << 32 | (ones & MEMORY_MASK)) + 1;
@@ -64,16 +65,27 @@ static bool overlap(const struct pci_bar *a, const struct pci_bar *b)
 	return a->addr < b->addr + b->size && b->addr < a->addr + a->size;
 }
 
-/* check_bar - usable where the bridge's firmware put it? It has no allocator (bridge.md 2.14), so
- * two BARs may collide. */
+bool pci_reachable(const struct pci *p, const struct pci_bar *bar, uint64_t addr)
+{
+	const struct bridge_info *r = &p->reach;
+
+	if (!bar->size || (bar->size & (bar->size - 1)) || addr % bar->size)
+		return false;
+	if (addr >= r->reach_start && range_ok(addr, bar->size, r->reach_end))
+		return true;
+	return bar->wide && bar->prefetchable && addr >= r->wide_start &&
+	       range_ok(addr, bar->size, r->wide_end);
+}
+
+/* check_bar - usable where it is? A bridge's firmware has no allocator (bridge.md 2.14), so two
+ * BARs may collide. */
 static int check_bar(struct pci *p, unsigned i)
 {
 	const struct pci_bar *bar = &p->info.bar[i];
 
 	if (!bar->size || !bar->memory)
 		return 0;
-	if ((bar->size & (bar->size - 1)) || bar->addr % bar->size || bar->addr < BRIDGE_OWN_END ||
-	        !range_ok(bar->addr, bar->size, ADDRESS_END))
+	if (!pci_reachable(p, bar, bar->addr))
 		return rx_fail("pci", -ENOTSUP,
 		        "BAR%u at 0x%llx, 0x%llx bytes, is out of this bridge's reach", i,
 		        (unsigned long long)bar->addr, (unsigned long long)bar->size);
@@ -97,6 +109,8 @@ int pci_size_bars(struct pci *p)
 		else
 			i += (unsigned)n;
 	}
+	if (!err && !p->reach.assigns_bars)
+		err = pci_place_bars(p);
 	for (unsigned i = 0; i < 6 && !err; i++)
 		err = check_bar(p, i);
 	if (err)
@@ -117,8 +131,7 @@ static bool fits(const struct pci *p, unsigned bar, uint64_t addr)
 	struct pci_bar moved = p->info.bar[bar];
 
 	moved.addr = addr;
-	if (!moved.size || addr % moved.size || addr < BRIDGE_OWN_END ||
-	        !range_ok(addr, moved.size, ADDRESS_END))
+	if (!pci_reachable(p, &moved, addr))
 		return false;
 	for (unsigned i = 0; i < 6; i++)
 		if (i != bar && p->info.bar[i].memory && p->info.bar[i].size &&

@@ -134,6 +134,7 @@ int pci_start(struct pci *p)
 {
 	int err = check_identity(p);
 
+	p->bridge->ops->read_info(p->bridge, &p->reach);
 	if (!err)
 		err = pci_cfg_read(p, CFG_COMMAND, 2, &p->first_command);
 	if (!err)
@@ -154,11 +155,13 @@ int pci_start(struct pci *p)
 
 void pci_stop(struct pci *p)
 {
-	if (p->started) {
+	if (p->started)
 		pci_bars_home(p);
+	if (p->placed && !pci_cfg_write(p, CFG_COMMAND, 2, COMMAND_INTX_OFF))
+		pci_unplace_bars(p);
+	if (p->started || p->placed)
 		pci_cfg_write(p, CFG_COMMAND, 2, p->first_command);
-	}
-	p->started = false;
+	p->started = p->placed = false;
 }
 
 /* bus_address - of @len bytes at @offset in a BAR. */

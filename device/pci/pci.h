@@ -36,9 +36,9 @@ struct pci_info {
 /* pci_new - software only; @b stays the caller's. */
 int pci_new(struct pci **out, struct bridge *b);
 void pci_free(struct pci *p);
-/* pci_start - check that it is an RX 580, size and check the BARs, memory decode on, bus mastering
- * and interrupts off. Return: 0; -ENODEV no answer or another card; -ENOTSUP BARs placed where the
- * bridge cannot reach them.
+/* pci_start - check that it is an RX 580, size the BARs, place them unless the bridge's firmware
+ * has done it, check them, memory decode on, bus mastering and interrupts off. Return: 0; -ENODEV
+ * no answer or another card; -ENOTSUP BARs placed where the bridge cannot reach them.
  */
 int pci_start(struct pci *p);
 /* pci_move_bar - a 32-bit memory BAR to another address, until pci_stop. Return: 0; -ENOTSUP it
@@ -46,7 +46,8 @@ int pci_start(struct pci *p);
  * happened.
  */
 int pci_move_bar(struct pci *p, unsigned bar, uint64_t addr);
-/* pci_stop - moved BARs and the command register back to what they were. */
+/* pci_stop - BARs and the command register back to what they were. Also after a pci_start that
+ * failed. */
 void pci_stop(struct pci *p);
 
 const struct pci_info *pci_info(const struct pci *p);

@@ -19,20 +19,27 @@
 #define COMMAND_INTX_OFF    0x0400u
 #define STATUS_CAPABILITIES 0x10u
 
-/* PCIe addresses below belong to the bridge itself: bridge.md 4.5 */
-#define BRIDGE_OWN_END 0x20000000ull
-
 struct pci {
 	struct bridge *bridge;
+	struct bridge_info reach; /* where BARs may be, and who places them */
 	struct pci_info info;
 	uint32_t first_command; /* as found, for pci_stop */
+	uint32_t first_bar[6];  /* as found */
+	bool placed;            /* pci_place_bars has written BARs */
 	uint64_t home[6];       /* where a moved BAR was; 0: not moved */
 	bool started;
 };
 
-/* pci_size_bars - size all BARs with decode off and check that they are usable as the firmware
- * placed them. */
+/* pci_size_bars - size all BARs with decode off, place them when the bridge's firmware does not,
+ * and check that they are usable where they are. */
 int pci_size_bars(struct pci *p);
+/* pci_reachable - whether a BAR of this size may be at @addr, other BARs aside. */
+bool pci_reachable(const struct pci *p, const struct pci_bar *bar, uint64_t addr);
+/* pci_place_bars - give every memory BAR an address; decode must be off. Return: 0; -ENOTSUP no
+ * room (logged); -EIO a BAR does not take its address (logged). */
+int pci_place_bars(struct pci *p);
+/* pci_unplace_bars - as they were found; decode must be off. */
+int pci_unplace_bars(struct pci *p);
 /* pci_bars_home - undo pci_move_bar. */
 int pci_bars_home(struct pci *p);
 

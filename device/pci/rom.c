@@ -25,19 +25,25 @@ static int rom_size(struct pci *p, uint32_t *size)
 	return err;
 }
 
-/* free_address - an aligned spot below all memory BARs; 0: none. The bridge's firmware never
- * assigns the ROM, and puts BARs at 0xE0000000 plus their size (bridge.md 2.14), so there is room.
- */
+/* free_address - an aligned spot below all memory BARs, else above them; 0: none. No bridge's
+ * firmware assigns the ROM (bridge.md 4.8). Where the firmware places BARs, at 0xE0000000 plus
+ * their size (2.14), there is room below; pci_place_bars leaves it above. */
 static uint64_t free_address(const struct pci *p, uint32_t size)
 {
-	uint64_t low = 1ull << 32;
+	uint64_t low = p->reach.reach_end, high = p->reach.reach_start;
 
-	for (int i = 0; i < 6; i++)
-		if (p->info.bar[i].memory && p->info.bar[i].size)
-			low = MIN(low, p->info.bar[i].addr);
-	if (low < BRIDGE_OWN_END + 2ull * size)
-		return 0;
-	return (low - size) & ~((uint64_t)size - 1);
+	for (int i = 0; i < 6; i++) {
+		const struct pci_bar *b = &p->info.bar[i];
+
+		if (!b->memory || !b->size || b->addr >= p->reach.reach_end)
+			continue;
+		low = MIN(low, b->addr);
+		high = MAX(high, b->addr + b->size);
+	}
+	if (low >= p->reach.reach_start + 2ull * size)
+		return (low - size) & ~((uint64_t)size - 1);
+	high = align_up(high, size);
+	return range_ok(high, size, p->reach.reach_end) ? high : 0;
 }
 
 /* switch_rom - high half first, so that the enable bit never meets half an address. */
