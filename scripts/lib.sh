@@ -25,10 +25,10 @@ packages_build() {
 	local v
 	v=$(llvm_version)
 	echo cmake ninja-build gcc libc6-dev pkg-config "clang-$v" "lld-$v" "llvm-$v" libfuse3-dev fuse3 \
-		libusb-1.0-0-dev libjansson-dev libcmocka-dev rocm-device-libs
+		libusb-1.0-0-dev libjansson-dev liblzma-dev libzstd-dev libcmocka-dev rocm-device-libs
 }
 packages_test() {
-	echo python3 python3-numpy jq xxd attr busybox rsync file pciutils bsdextrautils psmisc procps umockdev libumockdev-dev
+	echo python3 python3-numpy jq xxd attr busybox rsync file pciutils bsdextrautils psmisc procps umockdev libumockdev-dev xz-utils zstd
 }
 packages_check() {
 	echo shellcheck clang-format-19 "libclang-rt-$(llvm_version)-dev"
