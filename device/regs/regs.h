@@ -22,6 +22,10 @@
 	X(SMC_IND_INDEX_1, 0x00208) \
 	X(SMC_IND_DATA_1, 0x0020C) \
 	X(SMC_IND_ACCESS_CNTL, 0x00248) \
+	/* SMU mailbox: polaris.md 10.1 */ \
+	X(SMC_MESSAGE_0, 0x00250) \
+	X(SMC_RESP_0, 0x00254) \
+	X(SMC_MSG_ARG_0, 0x00290) \
 	X(SMC_IND_INDEX_11, 0x006B0) \
 	X(SMC_IND_DATA_11, 0x006B4) \
 	/* VGA and display leftovers the bring-up switches off: polaris.md 2.1, 3.3 */ \
@@ -89,7 +93,10 @@
 	X(MC_VM_FB_OFFSET, 0x02068) \
 	X(MC_SHARED_BLACKOUT_CNTL, 0x020AC) \
 	X(MC_ARB_RAMCFG, 0x02760) \
+	X(MC_ARB_DRAM_TIMING, 0x02774) \
+	X(MC_ARB_DRAM_TIMING2, 0x02778) \
 	X(MC_ARB_WTM_GRPWT_RD, 0x02784) \
+	X(MC_ARB_CG, 0x027E8) \
 	X(MC_SEQ_SUP_CNTL, 0x028C8) \
 	X(MC_SEQ_SUP_PGM, 0x028CC) \
 	X(MC_SEQ_MISC0, 0x02A00) \
@@ -306,8 +313,15 @@
 	X(SDMA0_GFX_RB_WPTR, 0x0D210) \
 	X(SDMA1_UCODE_ADDR, 0x0D800) \
 	X(SDMA1_UCODE_DATA, 0x0D804) \
+	X(SDMA1_F32_CNTL, 0x0D848) \
 	/* UCONFIG: polaris.md 6.1, 6.10, 7.5; resident-plans.md 3 */ \
 	X(SCRATCH_REG0, 0x30100) \
+	/* the CP's register-to-register DMA of ASIC_Init, names not public: polaris.md 2.5, 14.4 */ \
+	X(CP_DMA_PIO_SRC_ADDR, 0x30190) \
+	X(CP_DMA_PIO_SRC_ADDR_HI, 0x30194) \
+	X(CP_DMA_PIO_DST_ADDR, 0x30198) \
+	X(CP_DMA_PIO_DST_ADDR_HI, 0x3019C) \
+	X(CP_DMA_PIO_COMMAND, 0x303A0) \
 	X(CP_WAIT_REG_MEM_TIMEOUT, 0x301D0) \
 	X(CP_COHER_CNTL, 0x301F0) \
 	X(GRBM_GFX_INDEX, 0x30800) \
@@ -355,11 +369,72 @@ enum rx_reg {
 #define RX_CONTEXT_SPACE 0x28000u
 #define RX_UCONFIG_SPACE 0x30000u
 
-/* SMC address space behind SMC_IND_INDEX_11 / SMC_IND_DATA_11 (polaris.md 2.1, 14.5) */
-#define IX_ROM_CNTL                0xC0600000u
-#define IX_ROM_INDEX               0xC0600010u
-#define IX_ROM_DATA                0xC0600014u
-#define IX_SMC_SYSCON_CLOCK_CNTL_0 0x80000004u
-#define IX_SMC_PC_C                0x80000370u
+/* SMC address space behind the index/data pairs: polaris.md 2.1, 4.3, 10.5, 10.7, 10.9, 10.10, 14.5;
+ * addresses without a section: the stock driver's accesses (amdgpu-oracle.md). */
+/* clang-format off */
+/* RX_SMC_REGISTERS(X) - X(NAME, byte address) for every register of the space. */
+#define RX_SMC_REGISTERS(X) \
+	/* SMC RAM words with a fixed address */ \
+	X(FIRMWARE_FLAGS, 0x0003F000u) \
+	X(FEATURE_STATUS, 0x0003F010u) \
+	X(SMU_PM_STATUS_95, 0x0003FF7Cu) \
+	/* the controller itself: 4.3, 1.5 */ \
+	X(SMC_SYSCON_RESET_CNTL, 0x80000000u) \
+	X(SMC_SYSCON_CLOCK_CNTL_0, 0x80000004u) \
+	X(SMC_PC_C, 0x80000370u) \
+	X(SMC_SCRATCH9, 0x80000424u) \
+	X(RCU_UC_EVENTS, 0xC0000004u) \
+	X(SMU_EFUSE_0, 0xC0100000u) \
+	X(SMU_STATUS, 0xE0003088u) \
+	X(SMU_FIRMWARE, 0xE00030A4u) \
+	/* power management: 10.5, 10.7 */ \
+	X(GENERAL_PWRMGT, 0xC0200000u) \
+	X(SCLK_PWRMGT_CNTL, 0xC0200008u) \
+	X(TARGET_AND_CURRENT_PROFILE_INDEX, 0xC0200014u) \
+	X(CG_STATIC_SCREEN_PARAMETER, 0xC0200044u) \
+	X(CG_DISPLAY_GAP_CNTL, 0xC0200060u) \
+	X(CG_ULV_PARAMETER, 0xC020015Cu) \
+	X(CG_FREQ_TRAN_VOTING_0, 0xC02001A8u) \
+	X(CG_FREQ_TRAN_VOTING_7, 0xC02001C4u) \
+	X(PWR_SVI2_PLANE1_LOAD, 0xC0200280u) \
+	X(PWR_SVI2_STATUS, 0xC0200294u) \
+	X(CG_DISPLAY_GAP_CNTL2, 0xC0200350u) \
+	X(LCAC_MC0_CNTL, 0xC0400130u) \
+	X(LCAC_MC1_CNTL, 0xC040013Cu) \
+	X(LCAC_CPL_CNTL, 0xC0400160u) \
+	/* temperature and fan: 10.9, 10.10 */ \
+	X(CG_THERMAL_CTRL, 0xC0300004u) \
+	X(CG_THERMAL_STATUS, 0xC0300008u) \
+	X(CG_THERMAL_INT, 0xC030000Cu) \
+	X(CG_MULT_THERMAL_CTRL, 0xC0300010u) \
+	X(CG_MULT_THERMAL_STATUS, 0xC0300014u) \
+	X(CG_FDO_CTRL0, 0xC0300064u) \
+	X(CG_FDO_CTRL1, 0xC0300068u) \
+	X(CG_FDO_CTRL2, 0xC030006Cu) \
+	X(CG_TACH_CTRL, 0xC0300070u) \
+	X(CG_TACH_STATUS, 0xC0300074u) \
+	/* clocks: 5.3, 14.5; CG_SPLL_* read once by the stock driver */ \
+	X(CG_ACLK_CNTL, 0xC05000DCu) \
+	X(CG_SPLL_FUNC_CNTL, 0xC0500140u) \
+	X(CG_SPLL_FUNC_CNTL_2, 0xC0500144u) \
+	X(CG_SPLL_FUNC_CNTL_3, 0xC0500148u) \
+	X(CG_SPLL_FUNC_CNTL_4, 0xC050014Cu) \
+	X(CG_SPLL_SPREAD_SPECTRUM, 0xC0500164u) \
+	X(CG_SPLL_SPREAD_SPECTRUM_2, 0xC0500168u) \
+	X(CG_CLKPIN_CNTL, 0xC05001A0u) \
+	X(CG_CLKPIN_CNTL_2, 0xC05001A4u) \
+	/* flash: 2.1 */ \
+	X(ROM_CNTL, 0xC0600000u) \
+	X(ROM_STATUS, 0xC060000Cu) \
+	X(ROM_INDEX, 0xC0600010u) \
+	X(ROM_DATA, 0xC0600014u)
+/* clang-format on */
+
+enum rx_smc_reg {
+#define X(name, address) IX_##name = address,
+	RX_SMC_REGISTERS(X)
+#undef X
+};
+#define RX_SMC_RAM_BYTES 0x40000u /* polaris.md 4.3 */
 
 #endif
