@@ -123,6 +123,8 @@ static int tap_data_out(struct tap *t, const void *data, size_t len, unsigned ti
 
 	assert_true(len <= sizeof(copy));
 	memcpy(copy, data, len);
+	if (t->on_bulk)
+		return t->on_bulk(t->ctx, false, copy, len);
 	if (t->on_out)
 		t->on_out(t->ctx, t->cbw, copy, len);
 	return t->inner->ops->bulk_out(t->inner, copy, len, timeout_ms);
@@ -137,6 +139,8 @@ static int tap_out(struct usb_pipe *p, const void *data, size_t len, unsigned ti
 	if (len != sizeof(t->cbw) || memcmp(data, "USBC", 4))
 		return tap_data_out(t, data, len, timeout_ms);
 	memcpy(t->cbw, data, len);
+	if (t->on_bulk)
+		return t->on_bulk(t->ctx, false, t->cbw, len);
 	if (t->on_cbw)
 		t->on_cbw(t->ctx, t->cbw);
 	if (t->recording)
@@ -150,6 +154,8 @@ static int tap_in(struct usb_pipe *p, void *data, size_t len, unsigned timeout_m
 
 	if (t->unplugged)
 		return -ENODEV;
+	if (t->on_bulk)
+		return t->on_bulk(t->ctx, true, data, len);
 	int n = t->inner->ops->bulk_in(t->inner, data, len, timeout_ms);
 
 	return t->on_in ? t->on_in(t->ctx, t->cbw, data, n) : n;
@@ -173,14 +179,20 @@ static int tap_class_reset(struct usb_pipe *p)
 {
 	struct tap *t = (struct tap *)p;
 
-	return t->unplugged ? -ENODEV : t->inner->ops->class_reset(t->inner);
+	if (t->unplugged)
+		return -ENODEV;
+	return t->on_reset ? t->on_reset(t->ctx, CALL_CLASS_RESET)
+	                   : t->inner->ops->class_reset(t->inner);
 }
 
 static int tap_port_reset(struct usb_pipe *p)
 {
 	struct tap *t = (struct tap *)p;
 
-	return t->unplugged ? -ENODEV : t->inner->ops->port_reset(t->inner);
+	if (t->unplugged)
+		return -ENODEV;
+	return t->on_reset ? t->on_reset(t->ctx, CALL_PORT_RESET)
+	                   : t->inner->ops->port_reset(t->inner);
 }
 
 static void tap_identity(struct usb_pipe *p, struct usb_identity *out)

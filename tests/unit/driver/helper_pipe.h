@@ -55,6 +55,10 @@ struct tap {
 	/* called for the answer (data or CSW) on its way in; may change it. Return: the length to
 	 * report, or -errno */
 	int (*on_in)(void *ctx, const uint8_t cbw[31], uint8_t *data, int n);
+	/* called instead of a bulk transfer, a class or a port reset, which they may make with
+	 * @inner or not; none of the above is called then */
+	int (*on_bulk)(void *ctx, bool in, void *data, size_t len);
+	int (*on_reset)(void *ctx, enum step_call call);
 	void *ctx;
 	uint8_t cbw[31];
 };
