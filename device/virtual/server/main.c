@@ -19,6 +19,7 @@ static const char usage[] =
         "Serve a virtual RX 580 in a virtual USB enclosure over USB/IP.\n\n"
         "  --listen HOST:PORT   TCP address (default " DEFAULT_LISTEN ")\n"
         "  --unix PATH          Unix socket, for this user only\n"
+        "  --vhci               plug it into this kernel (root; module vhci-hcd)\n"
         "  --speed high|super   480 Mbit/s (default) or 5 Gbit/s\n"
         "  --bridge CHIP        rtl9210 (default), asm2362 or asm2464\n"
         "  --realtime           take as long as the modelled link\n"
@@ -32,6 +33,7 @@ static const char usage[] =
 
 struct options {
 	const char *tcp, *path;
+	bool vhci;
 	struct venc_options enclosure;
 };
 
@@ -107,6 +109,7 @@ static int parse_option(int c, struct options *o)
 	switch (c) {
 	case 'l': o->tcp = optarg; return 0;
 	case 'u': o->path = optarg; return 0;
+	case 'k': o->vhci = true; return 0;
 	case 's': return parse_speed(optarg, &o->enclosure);
 	case 'b': return parse_bridge(optarg, &o->enclosure);
 	case 'r': o->enclosure.realtime = true; return 0;
@@ -124,6 +127,7 @@ static int parse(int argc, char **argv, struct options *o)
 	static const struct option long_options[] = {
 	        {"listen", required_argument, NULL, 'l'},
 	        {"unix", required_argument, NULL, 'u'},
+	        {"vhci", no_argument, NULL, 'k'},
 	        {"speed", required_argument, NULL, 's'},
 	        {"bridge", required_argument, NULL, 'b'},
 	        {"realtime", no_argument, NULL, 'r'},
@@ -144,7 +148,7 @@ static int parse(int argc, char **argv, struct options *o)
 	}
 	if (optind < argc)
 		return refuse("argument", argv[optind]);
-	if (!o->tcp && !o->path)
+	if (!o->tcp && !o->path && !o->vhci)
 		o->tcp = DEFAULT_LISTEN;
 	return 0;
 }
@@ -160,6 +164,8 @@ static int start(const struct options *o)
 		err = server_listen_unix(server, o->path);
 	if (!err && o->tcp)
 		err = server_listen_tcp(server, o->tcp);
+	if (!err && o->vhci)
+		err = server_attach_vhci(server);
 	return err;
 }
 

@@ -18,6 +18,7 @@
 #include "device/virtual/server/listen.h"
 #include "device/virtual/server/server.h"
 #include "device/virtual/server/session.h"
+#include "device/virtual/server/vhci.h"
 
 #define MAX_CONNECTIONS 16
 #define MAX_LISTENERS   4
@@ -41,6 +42,7 @@ struct server {
 	struct connection connection[MAX_CONNECTIONS];
 	struct pollfd polls[1 + MAX_LISTENERS + MAX_CONNECTIONS];
 	unsigned npolls;
+	bool vhci; /* plugged into this kernel, again and again */
 	bool stop;
 };
 
@@ -167,13 +169,12 @@ static struct connection *free_connection(struct server *s)
 	return NULL;
 }
 
-int server_adopt(struct server *s, int fd)
+/* adopt - Return: 0, @out filled; -errno (logged), @fd closed. */
+static int adopt(struct server *s, int fd, const char *peer, struct connection **out)
 {
 	struct connection *c = free_connection(s);
-	char peer[64];
 	int one = 1;
 
-	name_peer(fd, peer, sizeof(peer));
 	if (!c || fcntl(fd, F_SETFL, O_NONBLOCK)) {
 		close(fd);
 		return rx_fail("usbip", -EMFILE, "%s: too many connections", peer);
@@ -190,7 +191,35 @@ int server_adopt(struct server *s, int fd)
 	}
 	c->fd = fd;
 	c->ask_deadline = deadline_in_ms(ASK_MS);
+	*out = c;
 	return 0;
+}
+
+int server_adopt(struct server *s, int fd)
+{
+	struct connection *c;
+	char peer[64];
+
+	name_peer(fd, peer, sizeof(peer));
+	return adopt(s, fd, peer, &c);
+}
+
+int server_attach_vhci(struct server *s)
+{
+	struct connection *c = NULL;
+	char peer[64];
+	int port, fd;
+
+	s->vhci = true;
+	if (s->export.owner)
+		return rx_fail("usbip", -EBUSY, "another client has the enclosure");
+	fd = vhci_attach(s->export.super_speed, EXPORT_DEVID, &port);
+	if (fd < 0)
+		return fd;
+	snprintf(peer, sizeof(peer), "vhci port %d", port);
+	int err = adopt(s, fd, peer, &c);
+
+	return err ? err : session_import(c->session);
 }
 
 void server_tell(struct server *s, enum server_order order)
@@ -253,6 +282,8 @@ static void plug(struct server *s)
 	rx_log(LOG_INFO, "usbip", "the enclosure is plugged in again");
 	venc_power_cycle(s->enclosure);
 	s->export.unplugged = false;
+	if (s->vhci)
+		server_attach_vhci(s); /* has said why not; SERVER_UNPLUG and another try */
 }
 
 static void take_orders(struct server *s)

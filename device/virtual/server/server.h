@@ -1,6 +1,6 @@
 /* server.h - the virtual enclosure behind sockets: listens, keeps connections, one of which may
- * have the enclosure; the enclosure and its card outlive them all. One thread runs it; server_tell
- * may be called from anywhere.
+ * have the enclosure, or this machine's kernel has it; the enclosure and its card outlive them all.
+ * One thread runs it; server_tell may be called from anywhere.
  */
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
@@ -21,6 +21,10 @@ int server_listen_unix(struct server *s, const char *path);
 
 /* server_adopt - serve a connected stream socket; takes @fd in any case. Before server_run. */
 int server_adopt(struct server *s, int fd);
+
+/* server_attach_vhci - plug the enclosure into this machine's own kernel, now and at each
+ * SERVER_PLUG. Return: 0; see vhci_attach. */
+int server_attach_vhci(struct server *s);
 
 /* server_run - until SERVER_STOP. Return: 0; -errno (logged). */
 int server_run(struct server *s);

@@ -9,8 +9,8 @@
 #include "device/err.h"
 #include "device/virtual/server/session_priv.h"
 
-#define BUSNUM 1
-#define DEVNUM 2
+#define BUSNUM (EXPORT_DEVID >> 16)
+#define DEVNUM (EXPORT_DEVID & 0xFFFF)
 
 /* ---- output ---- */
 
@@ -169,6 +169,21 @@ static int reply_list(struct session *s)
 	return 0;
 }
 
+static void own(struct session *s)
+{
+	s->export->owner = s;
+	rx_log(LOG_INFO, "usbip", "%s: attached", s->peer);
+	expect(s, WANT_URB, s->header, URB_HEADER_BYTES);
+}
+
+int session_import(struct session *s)
+{
+	if (s->export->unplugged || s->export->owner)
+		return s->export->owner ? -EBUSY : -ENODEV;
+	own(s);
+	return 0;
+}
+
 static uint32_t import_status(const struct session *s)
 {
 	static const uint8_t wanted[DEV_BUSID_BYTES] = EXPORT_BUSID;
@@ -196,9 +211,7 @@ static int reply_import(struct session *s)
 	}
 	put_device(s, to + OP_HEADER_BYTES);
 	session_used(s, OP_HEADER_BYTES + DEV_BYTES);
-	s->export->owner = s;
-	rx_log(LOG_INFO, "usbip", "%s: attached", s->peer);
-	expect(s, WANT_URB, s->header, URB_HEADER_BYTES);
+	own(s);
 	return 0;
 }
 
@@ -244,7 +257,7 @@ static int take_urb(struct session *s)
 	uint32_t command = get_be32(s->header + URB_COMMAND);
 	uint32_t devid = get_be32(s->header + URB_DEVID);
 
-	if (devid != (BUSNUM << 16 | DEVNUM))
+	if (devid != EXPORT_DEVID)
 		return rx_fail(
 		        "usbip", -EPROTO, "%s: device %08x was not imported", s->peer, devid);
 	switch (command) {

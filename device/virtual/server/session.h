@@ -12,6 +12,7 @@
 #include "device/virtual/enclosure/enclosure.h"
 
 #define EXPORT_BUSID "1-1"
+#define EXPORT_DEVID 0x10002u /* busnum << 16 | devnum */
 
 struct session;
 
@@ -26,6 +27,9 @@ struct usbip_export {
 /* session_new - a connection before its first byte. @peer is copied, for the log. Return: 0;
  * -ENOMEM. */
 int session_new(struct session **out, struct usbip_export *x, const char *peer);
+/* session_import - as if the client had asked for the enclosure: URBs follow. Return: 0; -EBUSY,
+ * -ENODEV. */
+int session_import(struct session *s);
 /* session_free - the connection is over. Gives the device back with a port reset, as Linux
  * stub_dev.c does; what is in the card stays. */
 void session_free(struct session *s);
