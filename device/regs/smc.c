@@ -1,0 +1,65 @@
+/* smc.c - see smc.h. */
+#include "device/regs/smc.h"
+
+#include "device/bytes.h"
+#include "device/err.h"
+#include "device/regs/regs.h"
+
+#define AUTO_INCREMENT_IND_11 (1u << 11) /* of SMC_IND_ACCESS_CNTL: polaris.md 1.3 */
+
+int smc_read(struct mmio *m, uint32_t ix, uint32_t *value)
+{
+	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);
+
+	return err ? err : reg_read(m, REG_SMC_IND_DATA_11, value);
+}
+
+int smc_write(struct mmio *m, uint32_t ix, uint32_t value)
+{
+	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);
+
+	return err ? err : reg_write(m, REG_SMC_IND_DATA_11, value);
+}
+
+int smc_update(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t value)
+{
+	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);
+
+	return err ? err : reg_update(m, REG_SMC_IND_DATA_11, mask, value);
+}
+
+int smc_wait(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t want, unsigned timeout_ms,
+        uint32_t *last)
+{
+	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);
+
+	return err ? err : reg_wait(m, REG_SMC_IND_DATA_11, mask, want, timeout_ms, last);
+}
+
+int smc_write_run(struct mmio *m, uint32_t ix, const uint32_t *values, size_t n)
+{
+	uint32_t cntl;
+	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);
+
+	if (!err)
+		err = reg_read(m, REG_SMC_IND_ACCESS_CNTL, &cntl);
+	if (err)
+		return err;
+	err = reg_write(m, REG_SMC_IND_ACCESS_CNTL, cntl | AUTO_INCREMENT_IND_11);
+	for (size_t i = 0; i < n && !err; i++)
+		err = reg_write(m, REG_SMC_IND_DATA_11, values[i]);
+	int off = reg_write(m, REG_SMC_IND_ACCESS_CNTL, cntl & ~AUTO_INCREMENT_IND_11);
+
+	return err ? err : off;
+}
+
+int smc_write_bytes(struct mmio *m, uint32_t ix, const uint8_t *bytes, size_t len)
+{
+	RX_CLEANUP(free) uint32_t *values = malloc(len ? len : 1);
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < len / 4; i++)
+		values[i] = get_be32(bytes + 4 * i);
+	return smc_write_run(m, ix, values, len / 4);
+}
