@@ -13,6 +13,15 @@
 struct rx580;
 struct rx_buffer;
 
+/* The PCIe link between bridge and card. Known from the start, from the bridge's heartbeats and
+ * from failures, not from the reader's question. */
+struct rx_link {
+	bool known, up;
+	unsigned speed, width;         /* PCIe generation and lanes; 0 unknown */
+	unsigned max_speed, max_width; /* of the bridge's port */
+	uint32_t port; /* the bridge's own control word; 0 when its family has none */
+};
+
 enum rx_state { RX_INIT, RX_READY, RX_HUNG, RX_GONE };
 
 /* One step of the bring-up, after it was done. */
@@ -64,11 +73,16 @@ struct rx_info {
 	unsigned generation; /* counts replugs and resets */
 	/* probed abilities of the bridge, bridge.md 7 */
 	bool ability_alias_write, ability_mmio_wptr;
+	unsigned ability_engine_burst; /* dwords a TLP of bulk writes; 0 off */
+	struct rx_link link;
 	/* driver counters */
 	uint64_t commands, bytes_in, bytes_out, retries;
 	/* what went wrong on the cable and was survived: scsi.h, struct scsi_counters */
 	uint64_t link_timeouts, link_stalls, link_shorts, link_overflows, link_bad_status,
 	        link_stale_status, recoveries, port_resets;
+	/* what the bridge refused; times it had to be unlocked again; requests without completion
+	 */
+	uint64_t refusals, unlocks, tlp_timeouts;
 	/* the enclosure's own, when it has them */
 	bool has_model;
 	uint64_t model_commands, model_bytes, model_tlps, model_ns, guest_errors, dispatches,

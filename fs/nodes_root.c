@@ -91,6 +91,17 @@ static uint64_t status_version(struct fs *fs, struct node *n)
 
 const struct node_ops status_ops = {.text = status_text, .version = status_version};
 
+/* As the driver last saw it: reading the node sends nothing (docs/interface.md). */
+static void link_text(const struct rx_link *l, struct text *out)
+{
+	text_key(out, "pcie_link", "%s", !l->known ? "unknown" : l->up ? "up" : "down");
+	text_key(out, "pcie_gen", "%u", l->speed);
+	text_key(out, "pcie_width", "%u", l->width);
+	text_key(out, "pcie_max_gen", "%u", l->max_speed);
+	text_key(out, "pcie_max_width", "%u", l->max_width);
+	text_key(out, "pcie_port", "0x%08x", l->port);
+}
+
 static int bridge_text(struct fs *fs, struct node *n, struct text *out)
 {
 	struct rx_info i;
@@ -104,6 +115,8 @@ static int bridge_text(struct fs *fs, struct node *n, struct text *out)
 	text_key(out, "hardware", "%s", i.hardware_verified ? "verified" : "unverified");
 	text_key(out, "ability_alias_write", "%u", i.ability_alias_write);
 	text_key(out, "ability_mmio_wptr", "%u", i.ability_mmio_wptr);
+	text_key(out, "ability_engine_burst", "%u", i.ability_engine_burst);
+	link_text(&i.link, out);
 	text_key(out, "commands", "%" PRIu64, i.commands);
 	text_key(out, "bytes_in", "%" PRIu64, i.bytes_in);
 	text_key(out, "bytes_out", "%" PRIu64, i.bytes_out);
@@ -116,6 +129,9 @@ static int bridge_text(struct fs *fs, struct node *n, struct text *out)
 	text_key(out, "link_stale_status", "%" PRIu64, i.link_stale_status);
 	text_key(out, "recoveries", "%" PRIu64, i.recoveries);
 	text_key(out, "port_resets", "%" PRIu64, i.port_resets);
+	text_key(out, "refusals", "%" PRIu64, i.refusals);
+	text_key(out, "unlocks", "%" PRIu64, i.unlocks);
+	text_key(out, "tlp_timeouts", "%" PRIu64, i.tlp_timeouts);
 	if (!i.has_model)
 		return 0;
 	text_key(out, "model_commands", "%" PRIu64, i.model_commands);

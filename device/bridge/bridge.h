@@ -17,6 +17,14 @@
 
 struct bridge;
 
+/* The PCIe link behind the bridge as somebody last looked at it. */
+struct bridge_link {
+	bool known, up;
+	unsigned speed, width; /* PCIe generation and lanes; 0 unknown: bridge_ops.look_at_link */
+	unsigned max_speed, max_width; /* what the bridge's own port can do */
+	uint32_t port; /* RTL921x: the port's control word, bridge.md 2.13; else 0 */
+};
+
 struct bridge_info {
 	char family[16];   /* "rtl921x", "asm236x", "asm246x" */
 	char firmware[32]; /* "1.32.87"; ASMedia "240417_85_00_00" */
@@ -29,7 +37,12 @@ struct bridge_info {
 	uint64_t reach_start, reach_end, wide_start, wide_end;
 	bool errors_visible;      /* a failed TLP is reported; otherwise reads return stale data */
 	bool ability_alias_write; /* dword writes by E3/34 in use: rtl921x_use_alias */
-	uint64_t retries;         /* reads repeated after a transport failure */
+	unsigned ability_engine_burst; /* dwords a TLP of bulk writes: rtl921x_use_burst; 0 off */
+	struct bridge_link link;
+	uint64_t retries;      /* reads repeated after a transport failure */
+	uint64_t refusals;     /* commands the bridge refused with sense */
+	uint64_t unlocks;      /* times a bridge that had locked itself was unlocked again */
+	uint64_t tlp_timeouts; /* requests the bridge saw no completion of */
 };
 
 #define BRIDGE_SHORT_BYTES 4096u
@@ -55,6 +68,9 @@ struct bridge_ops {
 	int (*mem_write)(struct bridge *b, uint64_t addr, const void *buf, size_t len);
 	/* -ENODEV when the card's vendor id no longer reads as at the start. */
 	int (*heartbeat)(struct bridge *b);
+	/* Bring all of bridge_info.link up to date, several commands. NULL: the family cannot.
+	 * Between two calls heartbeats and failures keep link.up true to life. */
+	int (*look_at_link)(struct bridge *b);
 	void (*read_info)(const struct bridge *b, struct bridge_info *out);
 	void (*free)(struct bridge *b);
 };

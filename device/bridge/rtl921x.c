@@ -2,7 +2,6 @@
  * (bridge.md 2). Errors of TLPs are invisible here: a read that failed returns old data with good
  * status. The canary below is the only defence.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +15,6 @@
 #define CANARY_INTERVAL                                                                            \
 	256 /* memory commands between two looks at the vendor id: bridge.md 7.4                   \
 	     */
-#define CFG_BAR0    0x10
-#define BAR_FLAGS   0xFu
-#define REACH_START 0x20000000ull /* bridge memory below: bridge.md 4.5 */
-#define REACH_END   (1ull << 32)  /* the upper dword is always 0: bridge.md 2.10 */
 
 static struct rtl921x *self(struct bridge *b)
 {
@@ -63,7 +58,7 @@ static void count_tlps(struct rtl_engine *e, uint8_t sub, uint32_t addr, uint32_
 	e->next = (int)(((unsigned)e->next + tlps) % 4);
 }
 
-static int unlock(struct rtl921x *r)
+int rtl_unlock(struct rtl921x *r)
 {
 	uint8_t header[RTL_MAIN_HEADER_BYTES];
 
@@ -121,8 +116,9 @@ static int send_with_retry(
 	        op == RTL_OP_WRITE && rx_mutant != RX_MUTANT_NO_UNLOCK) {
 		/* refused, so it was not executed: the bridge may have locked E3 again
 		 * (bridge.md 2.7) */
-		int err = unlock(r);
+		int err = rtl_unlock(r);
 
+		r->info.unlocks++;
 		if (err)
 			return err;
 		n = send_once(r, cdb, buf, len, sense);
@@ -164,8 +160,10 @@ int rtl_exec(struct rtl921x *r, uint8_t op, uint8_t sub, uint32_t addr, void *bu
 		return 0;
 	}
 	rtl_engine_forget(&r->engine);
-	if (n == -EIO && sense.key && !quiet)
+	if (n == -EIO && sense.key && !quiet) {
+		r->info.refusals++;
 		log_refusal(op, sub, addr, len, &sense);
+	}
 	return n;
 }
 
@@ -211,6 +209,7 @@ static int heartbeat(struct bridge *b)
 	r->since_canary = 0;
 	if (err)
 		return err;
+	rtl_look_at_port(r);
 	return id == r->id ? 0
 	                   : rx_fail("bridge", -ENODEV,
 	                             "the card's vendor and device id read 0x%08x instead of "
@@ -301,12 +300,17 @@ static int mem_read(struct bridge *b, uint64_t addr, void *buf, size_t len)
 }
 
 /* write_chunk - how much of @len to send next so that no command has length 4 (bridge.md 2.10). */
-static uint32_t write_chunk(uint32_t offset, size_t len)
+static uint32_t write_chunk(const struct rtl921x *r, uint32_t offset, size_t len)
 {
+	uint32_t odd = offset % 4 ? 4 - offset % 4 : 0;
+
 	if (rx_mutant == RX_MUTANT_LENGTH_FOUR)
 		return (uint32_t)MIN(len, RTL_MAX_CHUNK);
 	if (len == 4)
 		return offset % 2 == 0 ? 2 : 3; /* two halfword TLPs, or three bytes and one */
+	if (odd && len > odd &&
+	        rtl_burst_bytes(r, (uint32_t)r->info.window_base + offset + odd, len - odd))
+		return odd; /* and the rest in bursts */
 	return (uint32_t)MIN(len, RTL_MAX_CHUNK);
 }
 
@@ -321,10 +325,16 @@ static int mem_write(struct bridge *b, uint64_t addr, const void *buf, size_t le
 	int err = to_offset(r, addr, len, &offset);
 
 	while (!err && len) {
-		uint32_t n = write_chunk(offset, len);
+		uint32_t at = offset + (uint32_t)r->info.window_base;
+		uint32_t n = rtl_burst_bytes(r, at, len);
 
-		memcpy(chunk, p, n);
-		err = rtl_exec(r, RTL_OP_WRITE, RTL_MEM_WRITE, offset, chunk, n, false);
+		if (n) {
+			err = rtl_burst_write(r, at, p, n);
+		} else {
+			n = write_chunk(r, offset, len);
+			memcpy(chunk, p, n);
+			err = rtl_exec(r, RTL_OP_WRITE, RTL_MEM_WRITE, offset, chunk, n, false);
+		}
 		if (!err)
 			err = canary(r);
 		p += n;
@@ -347,7 +357,7 @@ static void free_bridge(struct bridge *b)
 	free(self(b));
 }
 
-static const struct bridge_ops rtl921x_ops = {
+const struct bridge_ops rtl921x_ops = {
         .cfg_read = cfg_read,
         .cfg_write = cfg_write,
         .mem_read32 = mem_read32,
@@ -355,6 +365,7 @@ static const struct bridge_ops rtl921x_ops = {
         .mem_read = mem_read,
         .mem_write = mem_write,
         .heartbeat = heartbeat,
+        .look_at_link = rtl_look_at_link,
         .read_info = read_info,
         .free = free_bridge,
 };
@@ -365,154 +376,14 @@ void rtl921x_use_alias(struct bridge *b, bool on)
 		self(b)->info.ability_alias_write = on;
 }
 
+void rtl921x_use_burst(struct bridge *b, unsigned dwords)
+{
+	if (b->ops == &rtl921x_ops)
+		self(b)->info.ability_engine_burst =
+		        dwords >= 2 && dwords <= RTL_ENGINE_MAX_DWORDS ? dwords : 0;
+}
+
 uint64_t rtl921x_alias_address(struct bridge *b)
 {
 	return b->ops == &rtl921x_ops ? (uint32_t)(self(b)->info.window_base + RTL_SRAM) : 0;
-}
-
-/* ---- identification and set-up: bridge.md 7.2 steps 2 to 6 ---- */
-
-/* ask - a probing command: refused means another family, not a failure worth a log line. */
-static int ask(struct rtl921x *r, uint8_t sub, void *answer, uint32_t len)
-{
-	int err = rtl_exec(r, RTL_OP_READ, sub, 0, answer, len, true);
-
-	return err == -EIO ? -ENOTSUP : err;
-}
-
-/* identify - two answers only an RTL921x gives (bridge.md 2.18). */
-static int identify(struct rtl921x *r)
-{
-	uint8_t marker = 0, ic[4] = {0};
-	int err = ask(r, RTL_MARKER, &marker, 1);
-
-	if (!err && marker != 1)
-		err = -ENOTSUP;
-	if (!err)
-		err = ask(r, RTL_IC_VERSION, ic, sizeof(ic));
-	if (!err && (get_le32(ic) & ~0xFu) != RTL_IC_VERSION_FIRST)
-		err = -ENOTSUP;
-	return err;
-}
-
-bool rtl_known_firmware(const char *version)
-{
-	static const char *const analysed[] = {
-	        "1.29.391", "1.32.16", "1.32.49", "1.32.87"}; /* bridge.md 8.1 */
-
-	for (size_t i = 0; i < ARRAY_SIZE(analysed); i++)
-		if (!strcmp(analysed[i], version))
-			return true;
-	return false;
-}
-
-static void note_firmware(struct rtl921x *r, const uint8_t *version)
-{
-	snprintf(r->info.firmware, sizeof(r->info.firmware), "%u.%u.%u", get_le32(version),
-	        get_le32(version + 4), get_le32(version + 8));
-	if (!rtl_known_firmware(r->info.firmware))
-		rx_log(LOG_WARN, "bridge", "firmware %s was not analysed; expect surprises",
-		        r->info.firmware);
-}
-
-/* check_firmware - version words, cross-checked with the flash header (whose read unlocks E3). */
-static int check_firmware(struct rtl921x *r)
-{
-	uint8_t version[20], header[RTL_MAIN_HEADER_BYTES];
-	int err = rtl_exec(r, RTL_OP_READ, RTL_VERSION, 0, version, sizeof(version), false);
-
-	if (err)
-		return err;
-	note_firmware(r, version);
-	if (rx_mutant == RX_MUTANT_NO_UNLOCK)
-		return 0;
-	err = rtl_exec(
-	        r, RTL_OP_READ, RTL_READ_MEMORY, RTL_MAIN_HEADER, header, sizeof(header), false);
-	if (err)
-		return err;
-	if (get_le32(header) != RTL_MAIN_MAGIC || memcmp(header + RTL_HEADER_VERSION, version, 12))
-		return rx_fail("bridge", -ENOTSUP,
-		        "the flash header does not match firmware %s: fallback firmware, or no "
-		        "RTL921x; not going on",
-		        r->info.firmware);
-	return 0;
-}
-
-static int check_link(struct rtl921x *r)
-{
-	uint8_t link[16];
-
-	r->device_present = false;
-	int err = rtl_exec(r, RTL_OP_READ, RTL_LINK, 0, link, sizeof(link), false);
-
-	if (err)
-		return err;
-	if (link[0] == 0xFF)
-		return rx_fail("bridge", -ENODEV,
-		        "no PCIe device behind the bridge: power the card before the enclosure "
-		        "gets USB power");
-	if (link[0] != RTL_LINK_STATE_OTHER || link[8] != RTL_LINK_TYPE_PCIE)
-		return rx_fail("bridge", -ENODEV,
-		        "the enclosure holds a disk (state %u), not a graphics card", link[0]);
-	r->device_present = true;
-	return 0;
-}
-
-/* check_base - the BAR0 base the firmware counts from; must be known before anybody moves the BAR.
- */
-static int check_base(struct rtl921x *r)
-{
-	uint32_t bar0;
-	int err = cfg_read(&r->b, 0, 4, &r->id);
-
-	if (!err)
-		err = cfg_read(&r->b, CFG_BAR0, 4, &bar0);
-	if (err)
-		return err;
-	if (r->id == 0xFFFFFFFF || r->id == 0 || (r->id & 0xFFFF) == 0x0001)
-		return rx_fail("bridge", -ENODEV,
-		        "the card does not answer configuration reads (0x%08x)", r->id);
-	r->info.window_base = bar0 & ~BAR_FLAGS;
-	return 0;
-}
-
-int rtl_setup(struct rtl921x *r)
-{
-	int err = rx_mutant == RX_MUTANT_NO_UNLOCK ? 0 : unlock(r);
-
-	rtl_engine_forget(&r->engine);
-	return err ? err : check_link(r);
-}
-
-int rtl921x_open(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks)
-{
-	struct rtl921x *r = calloc(1, sizeof(*r));
-	struct scsi_counters c;
-
-	if (!r)
-		return -ENOMEM;
-	scsi_read_counters(scsi, &c);
-	r->b = (struct bridge){.ops = &rtl921x_ops, .scsi = scsi, .hooks = *hooks};
-	r->seen_resets = c.resets;
-	rtl_engine_forget(&r->engine);
-	snprintf(r->info.family, sizeof(r->info.family), "rtl921x");
-	r->info.assigns_bars = true;
-	r->info.reach_start = REACH_START;
-	r->info.reach_end = REACH_END;
-	int err = identify(r);
-
-	if (!err)
-		err = check_firmware(r);
-	if (!err)
-		err = check_link(r);
-	if (!err)
-		err = check_base(r);
-	if (err) {
-		free(r);
-		return err;
-	}
-	rx_log(LOG_INFO, "bridge", "RTL921x, firmware %s, card at 0x%llx", r->info.firmware,
-	        (unsigned long long)r->info.window_base);
-	*out = &r->b;
-	return 0;
 }

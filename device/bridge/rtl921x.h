@@ -23,7 +23,13 @@
 #define RTL_MAIN_MAGIC        0x97463136u /* bridge.md 2.1 */
 #define RTL_HEADER_VERSION    0x4C        /* three u32: major, minor, patch: bridge.md 2.1 */
 #define RTL_IC_VERSION_FIRST  0xA0010000u /* bridge.md 2.2: 0xA001000x */
-#define RTL_LINK_STATE_OTHER  3           /* bridge.md 2.8 BB: a PCIe device that is no disk */
+#define RTL_ENGINE_SLOTS      0xB3310110u /* raw engine, four slots of four words: bridge.md 2.11 */
+#define RTL_ENGINE_DATA       0xB3310150u /* their data buffers, 128 bytes each */
+#define RTL_ENGINE_END        0xB3310350u
+#define RTL_ENGINE_MAX_DWORDS 31u         /* w1 bits 4:0 */
+#define RTL_PORT_CONTROL      0xB3313100u /* bridge.md 2.13 */
+#define RTL_PORT_LINK_UP      (1u << 26)
+#define RTL_LINK_STATE_OTHER  3 /* bridge.md 2.8 BB: a PCIe device that is no disk */
 #define RTL_LINK_TYPE_PCIE    1
 
 enum rtl_read_sub {
@@ -57,6 +63,16 @@ bool rtl_known_firmware(const char *version);
 void rtl921x_use_alias(struct bridge *b, bool on);
 /* rtl921x_alias_address - where BAR5 must be for that: bridge.md 2.10. 0: not an RTL921x. */
 uint64_t rtl921x_alias_address(struct bridge *b);
+/* rtl921x_use_burst - runs of VRAM writes go as memory TLPs of up to @dwords (2..31) each, four at
+ * a time, by byte stores into the raw engine's slots (bridge.md 2.11, unproven): 3 commands for 496
+ * bytes. 0: off. Only for a bridge on which a probe proved it, or by that probe. */
+void rtl921x_use_burst(struct bridge *b, unsigned dwords);
+/* rtl921x_byte_stores - whether byte stores by E3/23 reach the engine's data buffers and address
+ * words; starts nothing. Return: 0 and *@ok; the errors of bridge.h. */
+int rtl921x_byte_stores(struct bridge *b, bool *ok);
+/* rtl921x_read_wide, rtl921x_write_wide - one dword at a 64-bit address by the raw engine. */
+int rtl921x_read_wide(struct bridge *b, uint64_t addr, uint32_t *value);
+int rtl921x_write_wide(struct bridge *b, uint64_t addr, uint32_t value);
 /* rtl921x_function_read - one configuration dword of function @fn by the raw engine
  * (bridge.md 2.11); the ordinary commands know function 0 only. Return: 0; the errors of bridge.h.
  */

@@ -19,10 +19,10 @@ static const struct area readable_memory[] = {
 };
 /* Registers E2/A2 may read as dwords */
 static const struct area readable_registers[] = {
-        {0xB3310100, 0xB3310350}, /* raw engine, slots, data buffers: 2.11 */
-        {0xB3311000, 0xB3311010}, /* root complex window: 2.12 */
-        {0xB3313100, 0xB3313104}, /* port control: 2.13 */
-        {0xB35000C8, 0xB35000CC}, /* IC version: 2.2 */
+        {0xB3310100, 0xB3310350},                 /* raw engine, slots, data buffers: 2.11 */
+        {0xB3311000, 0xB3311010},                 /* root complex window: 2.12 */
+        {RTL_PORT_CONTROL, RTL_PORT_CONTROL + 4}, /* 2.13 */
+        {0xB35000C8, 0xB35000CC},                 /* IC version: 2.2 */
 };
 /* Registers E3/23 may write as dwords: 2.15 */
 static const struct area writable_registers[] = {
@@ -37,6 +37,20 @@ static bool inside(const struct area *areas, size_t n, uint32_t addr, uint32_t l
 		        range_ok(addr - areas[i].start, len, areas[i].end - areas[i].start))
 			return true;
 	return false;
+}
+
+/* is_slot_store - byte stores into the raw engine (rtl921x_use_burst): its buffers; an address word
+ * pair; or whole slots from one on to the last and perhaps into the buffers. */
+static bool is_slot_store(uint32_t addr, uint32_t len)
+{
+	const struct area data = {RTL_ENGINE_DATA, RTL_ENGINE_END},
+	                  all = {RTL_ENGINE_SLOTS, data.end};
+
+	if (inside(&data, 1, addr, len))
+		return true;
+	if (!inside(&all, 1, addr, len))
+		return false;
+	return (addr % 16 == 8 && len == 8) || (addr % 16 == 0 && addr + len >= data.start);
 }
 
 static bool is_register_access(uint32_t addr, uint32_t len)
@@ -80,7 +94,7 @@ static const char *refuse_write(uint8_t sub, uint32_t addr, uint32_t len)
 {
 	switch (sub) {
 	case RTL_WRITE_REGISTER:
-		if (stores_in_sram(addr, len))
+		if (stores_in_sram(addr, len) || (len > 4 && is_slot_store(addr, len)))
 			return NULL;
 		return is_register_access(addr, len) &&
 		                       inside(writable_registers, ARRAY_SIZE(writable_registers),

@@ -18,20 +18,13 @@
 #define ENGINE_STATUS     0xB3310100u
 #define STATUS_BUSY       0x80u            /* bit 7 */
 #define STATUS_SLOT(v)    (((v) >> 3) & 3) /* bits 4:3 */
-#define SLOT_W0(n)        (0xB3310110u + 16u * (unsigned)(n))
-#define SLOT_W1(n)        (SLOT_W0(n) + 4)
-#define SLOT_W2(n)        (SLOT_W0(n) + 8)
-#define SLOT_W3(n)        (SLOT_W0(n) + 12)
-#define SLOT_DATA(n)      (0xB3310150u + 0x80u * (unsigned)(n))
 #define W0_MEMORY         0u
 #define W1_DWORD_WRITE    0xF41u /* length 1, direction 10 = write, first byte enables F, last 0 */
 #define W0_CONFIG         4u
 #define W1_DWORD_READ     0xF21u /* length 1, direction 01 = read, first byte enables F */
-#define W1_RELEASE        (1u << 28)
-#define W1_START          (1u << 31)
-#define ENGINE_TIMEOUT_MS 2000 /* bridge.md 2.11: "the host may give up after 2 s" */
+#define ENGINE_TIMEOUT_MS 2000   /* bridge.md 2.11: "the host may give up after 2 s" */
 
-static int peek(struct rtl921x *r, uint32_t addr, uint32_t *value)
+int rtl_peek(struct rtl921x *r, uint32_t addr, uint32_t *value)
 {
 	uint8_t data[4];
 	int err = rtl_exec(r, RTL_OP_READ, RTL_READ_REGISTER, addr, data, sizeof(data), false);
@@ -40,7 +33,7 @@ static int peek(struct rtl921x *r, uint32_t addr, uint32_t *value)
 	return err;
 }
 
-static int poke(struct rtl921x *r, uint32_t addr, uint32_t value)
+int rtl_poke(struct rtl921x *r, uint32_t addr, uint32_t value)
 {
 	uint8_t data[4];
 
@@ -48,21 +41,23 @@ static int poke(struct rtl921x *r, uint32_t addr, uint32_t value)
 	return rtl_exec(r, RTL_OP_WRITE, RTL_WRITE_REGISTER, addr, data, sizeof(data), false);
 }
 
-/* wait_clear - poll until all bits of @mask are 0; the last value is in @value. */
-static int wait_clear(struct rtl921x *r, uint32_t addr, uint32_t mask, uint32_t *value)
+int rtl_wait_clear(struct rtl921x *r, uint32_t addr, uint32_t mask, uint32_t *value)
 {
 	uint64_t deadline = deadline_in_ms(ENGINE_TIMEOUT_MS);
 
 	for (;;) {
-		int err = peek(r, addr, value);
+		int err = rtl_peek(r, addr, value);
 
 		if (err || !(*value & mask))
 			return err;
-		if (deadline_passed(deadline))
+		if (deadline_passed(deadline)) {
+			r->info.tlp_timeouts++;
+			rtl_look_at_port(r);
 			return rx_fail("bridge", -ETIMEDOUT,
 			        "TLP engine: 0x%08x stays at 0x%08x for %d ms; the PCIe link may "
 			        "be down",
 			        addr, *value, ENGINE_TIMEOUT_MS);
+		}
 		sleep_us(100);
 	}
 }
@@ -76,15 +71,14 @@ void rtl_engine_forget(struct rtl_engine *e)
 static int free_slot(struct rtl921x *r, unsigned *n)
 {
 	uint32_t status;
-	int err = wait_clear(r, ENGINE_STATUS, STATUS_BUSY, &status);
+	int err = rtl_wait_clear(r, ENGINE_STATUS, STATUS_BUSY, &status);
 
 	*n = STATUS_SLOT(status);
 	return err;
 }
 
-/* next_slot - steps 1 and 2 of bridge.md 2.11, checked against the prediction. A surprise is looked
- * at twice: it may be a misread. */
-static int next_slot(struct rtl921x *r, unsigned *n)
+/* A surprise is looked at twice: it may be a misread. */
+int rtl_next_slot(struct rtl921x *r, unsigned *n)
 {
 	struct rtl_engine *e = &r->engine;
 	int expected = e->next, err = free_slot(r, n);
@@ -105,7 +99,7 @@ static int next_slot(struct rtl921x *r, unsigned *n)
 
 /* One request in the firmware's own order; w0 is the type. */
 struct request {
-	uint32_t w0, w1, w2, value;
+	uint32_t w0, w1, w2, w3, value;
 	bool read;
 };
 
@@ -117,56 +111,86 @@ static int literal(struct rtl921x *r, unsigned n, struct request *q)
 	const struct {
 		uint32_t addr, value;
 	} pokes[] = {
-	        {SLOT_W0(n), 0}, {SLOT_W1(n), 0}, {SLOT_DATA(n), 0},       /* 3 */
-	        {SLOT_W0(n), q->w0}, {SLOT_W2(n), q->w2}, {SLOT_W3(n), 0}, /* 4 */
-	        {SLOT_DATA(n), q->value},                                  /* 5: 0 for a read */
-	        {SLOT_W1(n), q->w1 | W1_START},                            /* 6 */
+	        {SLOT_W0(n), 0}, {SLOT_W1(n), 0}, {SLOT_DATA(n), 0},           /* 3 */
+	        {SLOT_W0(n), q->w0}, {SLOT_W2(n), q->w2}, {SLOT_W3(n), q->w3}, /* 4 */
+	        {SLOT_DATA(n), q->value},                                      /* 5: 0 for a read */
+	        {SLOT_W1(n), q->w1 | W1_START},                                /* 6 */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pokes) && !err; i++)
-		err = poke(r, pokes[i].addr, pokes[i].value);
+		err = rtl_poke(r, pokes[i].addr, pokes[i].value);
 	if (!err)
-		err = wait_clear(r, SLOT_W1(n), W1_START, &status); /* 7 */
+		err = rtl_wait_clear(r, SLOT_W1(n), W1_START, &status); /* 7 */
 	if (!err && q->read)
-		err = peek(r, SLOT_DATA(n), &q->value); /* 8 */
+		err = rtl_peek(r, SLOT_DATA(n), &q->value); /* 8 */
 	if (!err)
-		err = poke(r, SLOT_W1(n), q->w1 | W1_RELEASE); /* 9 */
+		err = rtl_poke(r, SLOT_W1(n), q->w1 | W1_RELEASE); /* 9 */
 	if (err)
 		return err;
 	r->engine.next = (int)(n + 1) % 4;
-	r->engine.memory[n] = q->w0 == W0_MEMORY;
+	r->engine.memory[n] = q->w0 == W0_MEMORY && !q->w3;
 	return 0;
+}
+
+static int literal_request(struct rtl921x *r, struct request *q)
+{
+	unsigned n;
+	int err = rtl_next_slot(r, &n);
+
+	if (!err)
+		err = literal(r, n, q);
+	if (err)
+		rtl_engine_forget(&r->engine);
+	return err;
 }
 
 int rtl921x_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value)
 {
-	struct rtl921x *r = (struct rtl921x *)b;
 	/* bus 0, device 0: bridge.md 2.11, w2 */
 	struct request q = {
 	        .w0 = W0_CONFIG, .w1 = W1_DWORD_READ, .w2 = fn << 16 | (reg & 0xFFC), .read = true};
 
 	if (fn > 7)
 		return -EINVAL;
-	unsigned n;
-	int err = next_slot(r, &n);
+	int err = literal_request((struct rtl921x *)b, &q);
 
-	if (!err)
-		err = literal(r, n, &q);
-	if (err)
-		rtl_engine_forget(&r->engine);
 	*value = q.value;
 	return err;
+}
+
+int rtl921x_read_wide(struct bridge *b, uint64_t addr, uint32_t *value)
+{
+	struct request q = {.w0 = W0_MEMORY,
+	        .w1 = W1_DWORD_READ,
+	        .w2 = (uint32_t)addr,
+	        .w3 = (uint32_t)(addr >> 32),
+	        .read = true};
+	int err = literal_request((struct rtl921x *)b, &q);
+
+	*value = q.value;
+	return err;
+}
+
+int rtl921x_write_wide(struct bridge *b, uint64_t addr, uint32_t value)
+{
+	struct request q = {.w0 = W0_MEMORY,
+	        .w1 = W1_DWORD_WRITE,
+	        .w2 = (uint32_t)addr,
+	        .w3 = (uint32_t)(addr >> 32),
+	        .value = value};
+
+	return literal_request((struct rtl921x *)b, &q);
 }
 
 /* short_write - slot @n is next and holds memory-request words. */
 static int short_write(struct rtl921x *r, unsigned n, uint32_t addr, uint32_t value)
 {
-	int err = poke(r, SLOT_W2(n), addr);
+	int err = rtl_poke(r, SLOT_W2(n), addr);
 
 	if (!err)
-		err = poke(r, SLOT_DATA(n), value);
+		err = rtl_poke(r, SLOT_DATA(n), value);
 	if (!err)
-		err = poke(r, SLOT_W1(n), W1_DWORD_WRITE | W1_START);
+		err = rtl_poke(r, SLOT_W1(n), W1_DWORD_WRITE | W1_START);
 	r->engine.next = (int)(n + 1) % 4;
 	return err;
 }
@@ -176,7 +200,7 @@ int rtl_engine_write(struct rtl921x *r, uint32_t addr, uint32_t value)
 	struct request q = {.w0 = W0_MEMORY, .w1 = W1_DWORD_WRITE, .w2 = addr, .value = value};
 	struct rtl_engine *e = &r->engine;
 	unsigned n;
-	int err = next_slot(r, &n);
+	int err = rtl_next_slot(r, &n);
 
 	if (!err && !e->literal_only && e->memory[n])
 		err = short_write(r, n, addr, value);

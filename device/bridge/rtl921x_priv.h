@@ -6,6 +6,19 @@
 
 #include "device/bridge/rtl921x.h"
 
+/* The raw engine: bridge.md 2.11 */
+#define SLOT_W0(n)   (RTL_ENGINE_SLOTS + 16u * (unsigned)(n))
+#define SLOT_W1(n)   (SLOT_W0(n) + 4)
+#define SLOT_W2(n)   (SLOT_W0(n) + 8)
+#define SLOT_W3(n)   (SLOT_W0(n) + 12)
+#define SLOT_DATA(n) (RTL_ENGINE_DATA + 0x80u * (unsigned)(n))
+#define W1_WRITE     0x40u
+#define W1_ALL_LANES 0xFu
+#define W1_FIRST(be) ((uint32_t)(be) << 8)
+#define W1_LAST(be)  ((uint32_t)(be) << 12)
+#define W1_RELEASE   (1u << 28)
+#define W1_START     (1u << 31)
+
 /* What we know of the raw TLP engine's four slots without asking (bridge.md 2.11). */
 struct rtl_engine {
 	int next;       /* the slot the next TLP takes; -1 unknown, and then no memory[] is set */
@@ -32,16 +45,31 @@ struct rtl921x {
  */
 int rtl_exec(struct rtl921x *r, uint8_t op, uint8_t sub, uint32_t addr, void *buf, uint32_t len,
         bool quiet);
+int rtl_unlock(struct rtl921x *r); /* bridge.md 2.7 */
 /* rtl_setup - state the bridge loses with power: unlock E3, look whether the PCIe device is there.
  */
 int rtl_setup(struct rtl921x *r);
 /* rtl_engine_forget - a command may or may not have moved the slots, so nothing is known of them:
  * the next writes look, and put every word anew. */
 void rtl_engine_forget(struct rtl_engine *e);
+/* rtl_peek, rtl_poke - one register of the bridge. */
+int rtl_peek(struct rtl921x *r, uint32_t addr, uint32_t *value);
+int rtl_poke(struct rtl921x *r, uint32_t addr, uint32_t value);
+/* rtl_wait_clear - poll until all bits of @mask are 0; the last value is in @value. */
+int rtl_wait_clear(struct rtl921x *r, uint32_t addr, uint32_t mask, uint32_t *value);
+/* rtl_next_slot - steps 1 and 2 of bridge.md 2.11, checked against the prediction. */
+int rtl_next_slot(struct rtl921x *r, unsigned *n);
+/* rtl_look_at_port - one command: whether the link is up. A failure leaves what was known. */
+void rtl_look_at_port(struct rtl921x *r);
+int rtl_look_at_link(struct bridge *b); /* bridge_ops.look_at_link */
+/* rtl_burst_bytes - how many of @len bytes to @addr are for rtl_burst_write: 0, or whole dwords. */
+uint32_t rtl_burst_bytes(const struct rtl921x *r, uint32_t addr, size_t len);
+int rtl_burst_write(struct rtl921x *r, uint32_t addr, const uint8_t *data, uint32_t len);
 /* rtl_engine_write - one dword memory write TLP by the raw engine, without the stray store of
  * E3/34. */
 int rtl_engine_write(struct rtl921x *r, uint32_t addr, uint32_t value);
 
+extern const struct bridge_ops rtl921x_ops;
 /* rtl921x_open - see bridge_open. -ENOTSUP (not logged) when it is not an RTL921x. */
 int rtl921x_open(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks);
 

@@ -11,7 +11,9 @@
 
 #include "device/err.h"
 
-#define FORMAT "rx580fs-abilities-1"
+#define FORMAT       "rx580fs-abilities-1"
+#define MAX_BURST    31      /* bridge.md 2.11 */
+#define MAX_TRANSFER 0x40000 /* bridge.md 2.6 */
 
 struct path {
 	char text[4096];
@@ -73,6 +75,14 @@ static json_t *read_boards(const char *path, int *err)
 	return boards;
 }
 
+/* number - 1 to @max; anything else proves nothing: 0. */
+static unsigned number(const json_t *board, const char *key, json_int_t max)
+{
+	json_int_t value = json_integer_value(json_object_get(board, key));
+
+	return value >= 1 && value <= max ? (unsigned)value : 0;
+}
+
 int abilities_load(const struct abilities_board *b, struct abilities *out)
 {
 	struct path path;
@@ -91,6 +101,9 @@ int abilities_load(const struct abilities_board *b, struct abilities *out)
 	out->alias_write = json_is_true(json_object_get(board, "alias_write"));
 	out->sram = json_is_true(json_object_get(board, "sram"));
 	out->function_1 = json_is_true(json_object_get(board, "function_1"));
+	out->wide = json_is_true(json_object_get(board, "wide"));
+	out->engine_burst = number(board, "engine_burst", MAX_BURST);
+	out->max_transfer = number(board, "max_transfer", MAX_TRANSFER);
 	if (!err && !board)
 		err = -ENOENT;
 	json_decref(boards);
@@ -131,8 +144,9 @@ int abilities_store(const struct abilities_board *b, const struct abilities *a)
 	if (!boards)
 		boards = json_object();
 	json_object_set_new(boards, key,
-	        json_pack("{s:b, s:b, s:b}", "alias_write", a->alias_write, "sram", a->sram,
-	                "function_1", a->function_1));
+	        json_pack("{s:b, s:b, s:b, s:b, s:i, s:i}", "alias_write", a->alias_write, "sram",
+	                a->sram, "function_1", a->function_1, "wide", a->wide, "engine_burst",
+	                (int)a->engine_burst, "max_transfer", (int)a->max_transfer));
 	json_t *root = json_pack("{s:s, s:o}", "format", FORMAT, "boards", boards);
 	RX_CLEANUP(free) char *text = json_dumps(root, JSON_INDENT(2) | JSON_SORT_KEYS);
 

@@ -12,6 +12,10 @@ struct abilities {
 	bool alias_write; /* dword writes whose stray store meets SRAM: bridge.md 2.10 */
 	bool sram;        /* the bridge's data SRAM can be written and read back: bridge.md 2.17 */
 	bool function_1;  /* the raw engine reaches function 1: bridge.md 2.11 */
+	bool wide;        /* the raw engine reaches addresses above 4 GiB: bridge.md 2.11 */
+	unsigned engine_burst; /* dwords it puts into one TLP, by byte stores; 0: rtl921x_use_burst
+	                        */
+	unsigned max_transfer; /* bytes one command may move; 0 unknown: bridge.md 2.6 */
 };
 
 /* Which board: anything different is another one, of which nothing is known. */

@@ -36,6 +36,21 @@ static void undo_link(void *ctx)
 		scsi_free(rx->scsi);
 }
 
+/* look_at_link - a look that fails costs no more than what `bridge` shows of the link. */
+static void look_at_link(struct rx580 *rx)
+{
+	struct bridge_info b;
+	int err = rx->bridge->ops->look_at_link ? rx->bridge->ops->look_at_link(rx->bridge) : 0;
+
+	rx->bridge->ops->read_info(rx->bridge, &b);
+	if (err)
+		rx_log(LOG_WARN, "card", "the bridge does not tell speed and width of its link: %s",
+		        strerror(-err));
+	else if (b.link.width)
+		rx_log(LOG_DEBUG, "card", "PCIe link %s, generation %u x%u",
+		        b.link.up ? "up" : "down", b.link.speed, b.link.width);
+}
+
 static int open_bridge(struct rx580 *rx)
 {
 	struct bridge_hooks hooks = {.yield = yield, .ctx = rx};
@@ -52,7 +67,17 @@ static int open_bridge(struct rx580 *rx)
 	rx->info.usb_mbit = usb.mbit;
 	snprintf(rx->info.bridge_family, sizeof(rx->info.bridge_family), "%s", b.family);
 	snprintf(rx->info.bridge_firmware, sizeof(rx->info.bridge_firmware), "%s", b.firmware);
+	look_at_link(rx);
 	return 0;
+}
+
+static void use_burst(struct rx580 *rx, unsigned dwords)
+{
+	if (!dwords)
+		return;
+	rtl921x_use_burst(rx->bridge, dwords);
+	rx_log(LOG_INFO, "card", "bulk writes go in bursts of %u dwords, as a probe has proven",
+	        dwords);
 }
 
 /* use_abilities - what a probe has proven on this kind of board (docs/probe.md). BAR5 goes where
@@ -70,7 +95,10 @@ static int use_abilities(struct rx580 *rx, const struct pci_info *p)
 	        .firmware = rx->info.bridge_firmware,
 	        .card_id = (uint32_t)p->device << 16 | p->vendor};
 
-	if (!backend_is_hardware(rx->info.backend) || abilities_load(&board, &a) || !a.alias_write)
+	if (!backend_is_hardware(rx->info.backend) || abilities_load(&board, &a))
+		return 0;
+	use_burst(rx, a.engine_burst);
+	if (!a.alias_write)
 		return 0;
 	int err = pci_move_bar(rx->pci, PCI_BAR_REGISTERS, rtl921x_alias_address(rx->bridge));
 

@@ -35,6 +35,12 @@ static void copy_counters(struct rx580 *rx)
 	rx->info.bytes_in = c.bytes_in;
 	rx->info.bytes_out = c.bytes_out;
 	rx->info.retries = b.retries;
+	rx->info.refusals = b.refusals;
+	rx->info.unlocks = b.unlocks;
+	rx->info.tlp_timeouts = b.tlp_timeouts;
+	rx->info.ability_engine_burst = b.ability_engine_burst;
+	rx->info.link = (struct rx_link){b.link.known, b.link.up, b.link.speed, b.link.width,
+	        b.link.max_speed, b.link.max_width, b.link.port};
 	rx->info.link_timeouts = c.timeouts;
 	rx->info.link_stalls = c.stalls;
 	rx->info.link_shorts = c.shorts;

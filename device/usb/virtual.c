@@ -145,6 +145,39 @@ static int parse_number(
 	               : 0;
 }
 
+/* parse_engine - words joined by +: what the raw engine can do (enclosure.h, VENC_ENGINE_*). */
+static int parse_engine(const char *text, unsigned *engine)
+{
+	static const struct {
+		const char *word;
+		unsigned bits;
+	} words[] = {{"functions", VENC_ENGINE_FUNCTIONS}, {"type1", VENC_ENGINE_TYPE1},
+	        {"64bit", VENC_ENGINE_64BIT}, {"burst", VENC_ENGINE_BURST},
+	        {"bytes", VENC_ENGINE_BYTES}, {"all", ~0u}};
+
+	for (;; text++) {
+		size_t len = strcspn(text, "+"), i = 0;
+
+		while (i < ARRAY_SIZE(words) &&
+		        (strlen(words[i].word) != len || strncmp(words[i].word, text, len) != 0))
+			i++;
+		if (i == ARRAY_SIZE(words))
+			return -EINVAL;
+		*engine |= words[i].bits;
+		text += len;
+		if (!*text)
+			return 0;
+	}
+}
+
+static int parse_firmware(const char *text, struct venc_options *opt)
+{
+	if (!*text || strlen(text) >= sizeof(opt->firmware))
+		return -EINVAL;
+	strcpy(opt->firmware, text); /* venc_new says whether it is a version */
+	return 0;
+}
+
 static int parse_option(const char *option, struct venc_options *opt)
 {
 	unsigned long n;
@@ -159,6 +192,10 @@ static int parse_option(const char *option, struct venc_options *opt)
 	}
 	if (!strncmp(option, "bridge=", 7) && !venc_parse_bridge(option + 7, &opt->bridge))
 		return 0;
+	if (!strncmp(option, "firmware=", 9) && !parse_firmware(option + 9, opt))
+		return 0;
+	if (!strncmp(option, "engine=", 7) && !parse_engine(option + 7, &opt->engine))
+		return 0;
 	if (!strncmp(option, "threads=", 8) && !parse_number(option + 8, 1, MAX_THREADS, &n)) {
 		opt->threads = (unsigned)n;
 		return 0;
@@ -170,7 +207,8 @@ static int parse_option(const char *option, struct venc_options *opt)
 	}
 	return rx_fail("usb", -EINVAL,
 	        "option \"%s\" of the virtual card is not one of: realtime, unpowered, "
-	        "bridge=rtl9210|asm2362|asm2464, threads=1..%d, vram=%u..%u (MiB)",
+	        "bridge=rtl9210|asm2362|asm2464, firmware=M.N.P, "
+	        "engine=functions+type1+64bit+burst+bytes or all, threads=1..%d, vram=%u..%u (MiB)",
 	        option, MAX_THREADS, MIN_VRAM_MIB, MAX_VRAM_MIB);
 }
 
@@ -205,7 +243,11 @@ int usb_virtual_open(struct usb_pipe **out, const char *options)
 	err = venc_new(&v->enclosure, &opt);
 	if (err) {
 		free(v);
-		return err;
+		return err == -EINVAL ? rx_fail("usb", err,
+		                                "\"%s\" is no firmware version of the virtual "
+		                                "bridge, such as 1.32.49",
+		                                opt.firmware)
+		                      : err;
 	}
 	*out = &v->pipe;
 	return 0;

@@ -134,6 +134,25 @@ static void only_engine_window_and_sram_are_writable(void **state)
 	assert_false(allowed(0xE3, 0x23, 0x80000000, 4));
 }
 
+/* rtl921x_burst.c: nothing but whole slots, their buffers, and one pair of address words */
+static void byte_stores_into_the_engine_have_four_forms(void **state)
+{
+	(void)state;
+	assert_true(allowed(0xE3, 0x23, 0xB3310110, 64 + 512));      /* words and data */
+	assert_true(allowed(0xE3, 0x23, 0xB3310110, 64));            /* all words */
+	assert_true(allowed(0xE3, 0x23, 0xB3310140, 16));            /* the last slot's */
+	assert_true(allowed(0xE3, 0x23, 0xB3310150 + 0x80, 100));    /* data */
+	assert_true(allowed(0xE3, 0x23, 0xB3310118, 8));             /* w2 and w3 */
+	assert_false(allowed(0xE3, 0x23, 0xB3310110, 16));           /* a slot in the middle */
+	assert_false(allowed(0xE3, 0x23, 0xB3310114, 60));           /* not from w0 on */
+	assert_false(allowed(0xE3, 0x23, 0xB3310110, 8));            /* w0 and w1 */
+	assert_false(allowed(0xE3, 0x23, 0xB3310114, 8));            /* w1 and w2 */
+	assert_false(allowed(0xE3, 0x23, 0xB3310110, 64 + 512 + 1)); /* beyond */
+	assert_false(allowed(0xE3, 0x23, 0xB3310100, 80));           /* the status word */
+	assert_false(allowed(0xE3, 0x23, 0xB3311000, 8));            /* the root complex's window */
+	assert_false(allowed(0xE3, 0x23, 0xB3310150, 3));
+}
+
 static void configuration_space_ends_at_4096(void **state)
 {
 	(void)state;
@@ -152,6 +171,7 @@ int main(void)
 	        cmocka_unit_test(nothing_longer_than_4096_passes),
 	        cmocka_unit_test(bridge_memory_outside_the_map_is_refused),
 	        cmocka_unit_test(only_engine_window_and_sram_are_writable),
+	        cmocka_unit_test(byte_stores_into_the_engine_have_four_forms),
 	        cmocka_unit_test(configuration_space_ends_at_4096),
 	};
 
