@@ -1,6 +1,6 @@
-/* fuzz_enclosure.c - libFuzzer entry: an arbitrary host on the cable. Input: one option byte, then
- * records of {operation, length, bytes}. Any answer is right as long as the enclosure keeps its
- * promises to the caller.
+/* fuzz_enclosure.c - libFuzzer entry: an arbitrary host on the cable. Input: one option byte
+ * (bits 6:5 the bridge family), then records of {operation, length, bytes}. Any answer is right as
+ * long as the enclosure keeps its promises to the caller.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct input {
 	const uint8_t *at;
 	size_t left;
+	enum venc_bridge bridge;
 };
 
 static size_t take(struct input *in, void *out, size_t len)
@@ -36,6 +37,26 @@ static void promise(int n, size_t room)
 		abort();
 }
 
+/* Vendor commands whose lengths agree, or little would get through. */
+static void rtl_command(bool out, uint8_t *cdb, uint8_t *cbw)
+{
+	cdb[0] = out ? 0xE3 : 0xE2;
+	cdb[1] = cdb[2] = cdb[3] = cdb[14] = cdb[15] = 0;
+	put_le32(cbw + 8, get_le32(cdb + 12));
+	cbw[12] = out ? 0 : 0x80;
+}
+
+/* bridge.md 3.1 */
+static void asm_command(enum venc_bridge bridge, bool write, uint8_t *cdb, uint8_t *cbw)
+{
+	cdb[0] = write ? 0xE5 : 0xE4;
+	cdb[2] = bridge == VENC_ASM246X ? 0x50 | (cdb[2] & 1) : 0;
+	memset(cdb + 5, 0, 11);
+	cbw[14] = 6;
+	cbw[8] = write ? 0 : cdb[1];
+	cbw[12] = 0x80;
+}
+
 /* A well-formed CBW around a CDB from the input, its data phase and its CSW. */
 static void command(struct venc *e, struct input *in)
 {
@@ -45,11 +66,10 @@ static void command(struct venc *e, struct input *in)
 
 	take(in, &agree, 1);
 	take(in, cdb, sizeof(cdb));
-	if (agree & 1) { /* a vendor command whose lengths agree, or little would get through */
-		cdb[0] = agree & 2 ? 0xE3 : 0xE2;
-		cdb[1] = cdb[2] = cdb[3] = cdb[14] = cdb[15] = 0;
-		put_le32(cbw + 8, get_le32(cdb + 12));
-		cbw[12] = agree & 2 ? 0 : 0x80;
+	if (agree & 1 && in->bridge != VENC_RTL921X) {
+		asm_command(in->bridge, agree & 2, cdb, cbw);
+	} else if (agree & 1) {
+		rtl_command(agree & 2, cdb, cbw);
 	} else {
 		take(in, cbw + 8, 7);
 	}
@@ -95,6 +115,30 @@ static void raw_in(struct venc *e, struct input *in)
 	promise(venc_bulk_in(e, buf, get_le16(len) % sizeof(buf)), sizeof(buf));
 }
 
+static void poke(struct venc *e, enum venc_bridge bridge, uint16_t address, uint8_t value)
+{
+	uint8_t cbw[31] = {0x55, 0x53, 0x42, 0x43}, csw[13];
+	uint8_t cdb[16] = {0, value, 0, (uint8_t)(address >> 8), (uint8_t)address};
+
+	asm_command(bridge, true, cdb, cbw);
+	memcpy(cbw + 15, cdb, sizeof(cdb));
+	promise(venc_bulk_out(e, cbw, sizeof(cbw)), sizeof(cbw));
+	promise(venc_bulk_in(e, csw, 13), 13);
+}
+
+/* A whole request of the TLP engine, header and data from the input (bridge.md 3.4). */
+static void tlp(struct venc *e, struct input *in)
+{
+	uint8_t header[20];
+
+	take(in, header, sizeof(header));
+	for (unsigned i = 0; i < sizeof(header); i++)
+		poke(e, in->bridge, (uint16_t)(0xB210 + i), header[i]);
+	poke(e, in->bridge, 0xB296, 3);
+	poke(e, in->bridge, 0xB254, 0x0F);
+	poke(e, in->bridge, 0xB296, 4);
+}
+
 static void record(struct venc *e, struct input *in)
 {
 	uint8_t op;
@@ -106,7 +150,11 @@ static void record(struct venc *e, struct input *in)
 	case 2: control(e, in); break;
 	case 3: venc_port_reset(e); break;
 	case 4: venc_inject(e, op >> 3, 1); break;
-	default: command(e, in); break;
+	default:
+		if (op & 8 && in->bridge != VENC_RTL921X)
+			tlp(e, in);
+		else
+			command(e, in);
 	}
 }
 
@@ -123,7 +171,9 @@ static void unlock(struct venc *e) /* bridge.md 2.7 */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct input in = {data, size};
+	static const enum venc_bridge bridges[4] = {
+	        VENC_RTL921X, VENC_ASM236X, VENC_ASM246X, VENC_ASM246X};
+	struct input in = {.at = data, .left = size};
 	struct venc_options opt = {.threads = 1, .vram_bytes = 64u << 20};
 	struct venc *e;
 	uint8_t flags;
@@ -133,9 +183,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	opt.null_handle_hangs = flags & 2;
 	opt.engine_needs_release = flags & 4;
 	opt.usb_reset_relocks = flags & 8;
+	in.bridge = opt.bridge = bridges[flags >> 5 & 3];
 	if (venc_new(&e, &opt))
 		abort();
-	if (flags & 16)
+	if (flags & 16 && opt.bridge == VENC_RTL921X)
 		unlock(e);
 	for (int i = 0; i < MAX_RECORDS && in.left; i++)
 		record(e, &in);
