@@ -92,11 +92,15 @@
 	X(MC_VM_MX_L1_TLB_CNTL, 0x02064) \
 	X(MC_VM_FB_OFFSET, 0x02068) \
 	X(MC_SHARED_BLACKOUT_CNTL, 0x020AC) \
+	X(MC_CG_CONFIG, 0x025BC) /* this, arbiter timings and MC_SEQ_CNTL_3: polaris.md 10.5 steps 8 and 19, amdgpu-oracle.md 7 */ \
 	X(MC_ARB_RAMCFG, 0x02760) \
 	X(MC_ARB_DRAM_TIMING, 0x02774) \
 	X(MC_ARB_DRAM_TIMING2, 0x02778) \
 	X(MC_ARB_WTM_GRPWT_RD, 0x02784) \
 	X(MC_ARB_CG, 0x027E8) \
+	X(MC_ARB_DRAM_TIMING_1, 0x027F0) \
+	X(MC_ARB_DRAM_TIMING2_1, 0x027FC) \
+	X(MC_ARB_BURST_TIME, 0x02808) \
 	X(MC_SEQ_SUP_CNTL, 0x028C8) \
 	X(MC_SEQ_SUP_PGM, 0x028CC) \
 	X(MC_SEQ_MISC0, 0x02A00) \
@@ -104,6 +108,7 @@
 	X(MC_SEQ_IO_DEBUG_DATA, 0x02A48) \
 	X(MC_SEQ_MISC9, 0x02B9C) \
 	X(ATC_MISC_CG, 0x03350) \
+	X(MC_SEQ_CNTL_3, 0x03600) \
 	X(GMCON_DEBUG, 0x0357C) \
 	/* HDP: host data path: polaris.md 3.2, 3.3, 3.5; the 32 surfaces have five dwords each, 0x18 apart */ \
 	X(HDP_HOST_PATH_CNTL, 0x02C00) \
