@@ -42,9 +42,9 @@ struct usb_pipe { /* first member of every implementation */
 
 /* usb_virtual_open - a new virtual enclosure with a virtual card in it.
  * @options: what followed "virtual," on the command line, comma separated ("realtime",
- * "unpowered": no card behind the bridge, "bridge=asm2464", "firmware=1.32.49",
- * "engine=burst+bytes", "threads=N", "vram=MIB"), or NULL. Return: 0; -EINVAL unknown option
- * (logged); -ENOMEM.
+ * "unpowered": no card behind the bridge, "unit-attention" after each reset, "bridge=asm2464",
+ * "firmware=1.32.49", "engine=burst+bytes", "threads=N", "vram=MIB"), or NULL. Return: 0; -EINVAL
+ * unknown option (logged); -ENOMEM.
  */
 int usb_virtual_open(struct usb_pipe **out, const char *options);
 

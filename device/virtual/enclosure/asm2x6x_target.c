@@ -158,6 +158,8 @@ static enum scsi_result asm_begin(struct venc *e, struct scsi_task *t)
 
 static int asm_init(struct venc *e)
 {
+	if (e->opt.firmware[0]) /* there is one, bridge.md 3.1 */
+		return -EINVAL;
 	e->asmedia = calloc(1, sizeof(*e->asmedia));
 	return e->asmedia ? 0 : -ENOMEM;
 }

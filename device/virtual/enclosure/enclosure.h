@@ -40,7 +40,7 @@ struct venc_options {
 	bool start_unpowered; /* no card behind the bridge: BB says FF */
 	unsigned engine;      /* VENC_ENGINE_*: what the raw engine does beyond the firmware's
 	                         own use of it (bridge.md 2.11, K6: unknown); 0: nothing */
-	char firmware[16];    /* "1.32.49", or another version; "": 1.32.87. One nobody has
+	char firmware[16];    /* RTL921x: "1.32.49", or another version; "": 1.32.87. One nobody has
 	                         analysed behaves like that. "4.30.23" is the golden image:
 	                         bridge.md 5.3 */
 	void (*log)(void *ctx, bool guest_error, const char *line);
@@ -94,12 +94,12 @@ enum venc_fault {
 	VENC_FAULT_PHASE_ERROR, /* CSW status 2 */
 	VENC_FAULT_TIMEOUT,     /* executed, but no answer until a class or port reset, or
 	                            its abortion */
-	VENC_FAULT_ENGINE_SLOW, /* the next @count polls of the raw engine's busy or start bit read
-	                           1 */
+	VENC_FAULT_ENGINE_SLOW, /* the next @count polls of the raw engine say that it is busy */
 	VENC_FAULT_CRS,         /* the next @count reads of the card's VID complete with CRS */
 	VENC_FAULT_GPU_HANG,    /* while nonzero memory reads end in a completion timeout,
-	                           configuration works */
-	VENC_FAULT_LINK_DOWN,   /* while nonzero the PCIe link is down: BB says FF */
+	                           configuration works; ASM: B296 bit 0 */
+	VENC_FAULT_LINK_DOWN,   /* while nonzero the PCIe link is down: BB says FF; ASM: B450 is 0
+	                           and requests end in B296 bit 0 */
 	VENC_FAULT_COUNT
 };
 

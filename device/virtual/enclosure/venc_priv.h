@@ -1,7 +1,8 @@
 /* venc_priv.h - what the files of the virtual enclosure share. usb_device.c owns the object; each
  * other file one part of it; what differs between the bridge families is behind struct bridge_ops.
  * RTL921x: bot_target.c -> scsi_baseline.c | rtl921x_target.c -> rtl921x_memory.c
- * -> rtl921x_engine.c -> root_port.c -> the card.
+ * -> rtl921x_engine.c -> rtl921x_root.c -> card_link.c -> the card. ASM236x and ASM246x:
+ * asm2x6x_priv.h.
  */
 #ifndef VENC_PRIV_H
 #define VENC_PRIV_H
@@ -219,7 +220,7 @@ bool engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp);
 bool card_linked(const struct venc *e); /* there is a card, and no fault keeps the link down */
 enum vcard_completion card_tlp(struct venc *e, struct vcard_tlp *tlp);
 
-/* root_port.c: RTL921x */
+/* rtl921x_root.c */
 void root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
 bool root_port_link_up(const struct venc *e, const struct rc_port *p);
 enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp);

@@ -1,4 +1,4 @@
-/* root_port.c - the PCIe root port of an RTL921x: routes request TLPs to the card, and does to a
+/* rtl921x_root.c - the PCIe root port of an RTL921x: routes request TLPs to the card, and does to a
  * freshly powered card what the firmware does (bridge.md 2.14). Bus numbers and windows are not
  * programmed: the endpoint is bus 0 device 0.
  */
