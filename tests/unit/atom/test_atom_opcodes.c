@@ -1,0 +1,604 @@
+/* test_atom_opcodes.c - each opcode, operand kind, field and port by itself, on images made by the
+ * assembler of the virtual side. Expectations: atombios.md 6-8.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "device/bytes.h"
+#include "device/err.h"
+#include "device/log.h"
+#include "helper_rig.h"
+
+/* a field of a dword, as atombios.md 6.1 lists them */
+static const struct {
+	enum atom_align align;
+	unsigned bits, shift;
+} fields[] = {
+        {ATOM_DWORD, 32, 0},
+        {ATOM_WORD0, 16, 0},
+        {ATOM_WORD8, 16, 8},
+        {ATOM_WORD16, 16, 16},
+        {ATOM_BYTE0, 8, 0},
+        {ATOM_BYTE8, 8, 8},
+        {ATOM_BYTE16, 8, 16},
+        {ATOM_BYTE24, 8, 24},
+};
+
+static uint32_t low_bits(unsigned n)
+{
+	return n == 32 ? 0xFFFFFFFF : (1u << n) - 1;
+}
+
+/* apply - PS[0] = @x, then @family with @y into the field of PS[0]. */
+static uint32_t apply(enum atom_opcode family, uint32_t x, uint32_t y, enum atom_align field)
+{
+	struct rig *r = rig_begin(0);
+	enum atom_align width = field == ATOM_DWORD    ? ATOM_DWORD
+	                        : field <= ATOM_WORD16 ? ATOM_WORD0
+	                                               : ATOM_BYTE0;
+
+	r->ps[0] = x;
+	asm_op(&r->a, family, asm_at(asm_ps(0), field), asm_at(asm_imm(y), width));
+	return rig_result(r);
+}
+
+static void move_writes_only_its_field(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		uint32_t mask = low_bits(fields[i].bits) << fields[i].shift;
+		uint32_t value = 0xA5C39687 & low_bits(fields[i].bits);
+
+		assert_int_equal(apply(ATOM_MOVE, 0x11223344, value, fields[i].align),
+		        (0x11223344 & ~mask) | value << fields[i].shift);
+	}
+}
+
+static void a_source_is_taken_from_its_field(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		struct rig *r = rig_begin(0);
+		enum atom_align to = fields[i].bits == 32   ? ATOM_DWORD
+		                     : fields[i].bits == 16 ? ATOM_WORD0
+		                                            : ATOM_BYTE0;
+
+		r->ps[1] = 0x87654321;
+		asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(0), to), asm_at(asm_ps(1), fields[i].align));
+		assert_int_equal(
+		        rig_result(r), 0x87654321 >> fields[i].shift & low_bits(fields[i].bits));
+	}
+}
+
+static void a_word_at_position_three_is_the_whole_dword(void **state)
+{
+	struct rig *r = rig_begin(0);
+
+	(void)state;
+	r->ps[0] = 0x11223344;
+	asm_u8(&r->a, ATOM_MOVE + ATOM_DST_PS); /* selector 3, word at 0, immediate */
+	asm_u8(&r->a, 3 << 6 | ATOM_WORD0 << 3 | ATOM_SRC_IMM);
+	asm_u8(&r->a, 0);
+	asm_u16(&r->a, 0xBEEF);
+	assert_int_equal(rig_result(r), 0xBEEF);
+}
+
+static void immediates_are_not_shifted(void **state)
+{
+	(void)state;
+	for (unsigned align = ATOM_WORD0; align <= ATOM_WORD16; align++) {
+		struct rig *r = rig_begin(0);
+
+		asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(0), ATOM_WORD0),
+		        asm_at(asm_imm(0xBEEF), align));
+		assert_int_equal(rig_result(r), 0xBEEF);
+	}
+}
+
+static void arithmetic_gives_the_documented_results(void **state)
+{
+	static const struct {
+		enum atom_opcode op;
+		uint32_t x, y;
+		enum atom_align field;
+		uint32_t expected;
+	} rows[] = {
+	        {ATOM_AND, 0xFF00FF00, 0x0FF00FF0, ATOM_DWORD, 0x0F000F00},
+	        {ATOM_AND, 0xFFFFFFFF, 0x12, ATOM_BYTE16, 0xFF12FFFF},
+	        {ATOM_OR, 0x01020304, 0x80, ATOM_BYTE8, 0x01028304},
+	        {ATOM_OR, 0x01020304, 0x10000000, ATOM_DWORD, 0x11020304},
+	        {ATOM_XOR, 0x01020304, 0xFFFF, ATOM_WORD8, 0x01FDFC04},
+	        {ATOM_XOR, 0xAAAAAAAA, 0xFFFFFFFF, ATOM_DWORD, 0x55555555},
+	        {ATOM_ADD, 0xFFFFFFFF, 2, ATOM_DWORD, 1},
+	        {ATOM_ADD, 0x010203FF, 2, ATOM_BYTE0, 0x01020301}, /* no carry upwards */
+	        {ATOM_ADD, 0x01FFFF04, 1, ATOM_WORD8, 0x01000004},
+	        {ATOM_SUB, 5, 7, ATOM_DWORD, 0xFFFFFFFE},
+	        {ATOM_SUB, 0x01000004, 1, ATOM_BYTE16, 0x01FF0004},
+	        {ATOM_SHL, 0x80000001, 4, ATOM_DWORD, 0x00000010},
+	        {ATOM_SHL, 0x000000F0, 4, ATOM_BYTE8, 0x00000FF0}, /* bits come in from below */
+	        {ATOM_SHR, 0x80000001, 4, ATOM_DWORD, 0x08000000},
+	        {ATOM_SHR, 0x00000F00, 4, ATOM_BYTE0, 0x00000FF0},
+	        {ATOM_SHR, 0x12340000, 8, ATOM_WORD0, 0x12343400},
+	        {ATOM_SHL, 0x00000001, 33, ATOM_DWORD, 0x00000002}, /* modulo 32 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint32_t got = apply(rows[i].op, rows[i].x, rows[i].y, rows[i].field);
+
+		if (got != rows[i].expected)
+			print_error(
+			        "row %zu: expected 0x%08x, got 0x%08x\n", i, rows[i].expected, got);
+		assert_int_equal(got, rows[i].expected);
+	}
+}
+
+static void shifts_by_a_count_stay_in_their_field(void **state)
+{
+	static const struct {
+		enum atom_opcode op;
+		unsigned count;
+		enum atom_align field;
+		uint32_t expected; /* of 0x81828384 */
+	} rows[] = {
+	        {ATOM_SHIFT_LEFT, 4, ATOM_DWORD, 0x18283840},
+	        {ATOM_SHIFT_LEFT, 1, ATOM_BYTE0, 0x81828308},
+	        {ATOM_SHIFT_LEFT, 4, ATOM_WORD8, 0x81283084},
+	        {ATOM_SHIFT_RIGHT, 4, ATOM_DWORD, 0x08182838},
+	        {ATOM_SHIFT_RIGHT, 1, ATOM_BYTE24, 0x40828384},
+	        {ATOM_SHIFT_RIGHT, 8, ATOM_WORD16, 0x00818384},
+	        {ATOM_SHIFT_RIGHT, 32, ATOM_DWORD, 0x81828384}, /* modulo 32 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct rig *r = rig_begin(0);
+
+		r->ps[0] = 0x81828384;
+		asm_shift(&r->a, rows[i].op, asm_at(asm_ps(0), rows[i].field), rows[i].count);
+		assert_int_equal(rig_result(r), rows[i].expected);
+	}
+}
+
+static void clear_empties_only_its_field(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		struct rig *r = rig_begin(0);
+
+		r->ps[0] = 0x12345678;
+		asm_clear(&r->a, asm_at(asm_ps(0), fields[i].align));
+		assert_int_equal(
+		        rig_result(r), 0x12345678 & ~(low_bits(fields[i].bits) << fields[i].shift));
+	}
+}
+
+static void mask_keeps_bits_and_adds_others(void **state)
+{
+	struct rig *r = rig_begin(0);
+
+	(void)state;
+	r->ps[0] = 0x12345678;
+	asm_mask(&r->a, asm_at(asm_ps(0), ATOM_BYTE8), 0xF0, asm_at(asm_imm(0x03), ATOM_BYTE0));
+	assert_int_equal(rig_result(r), 0x12345378);
+}
+
+/* Access order: destination read, source read, destination write; what is read at all is in
+ * atombios.md 6.2.
+ */
+static void accesses_come_in_the_documented_order(void **state)
+{
+	struct rig *r = rig_begin(0);
+
+	(void)state;
+	r->reg[0x10] = 0x11111111;
+	r->reg[0x20] = 0x2222;
+	asm_op(&r->a, ATOM_MOVE, asm_reg(0x10), asm_reg(0x20));
+	asm_op(&r->a, ATOM_MOVE, asm_at(asm_reg(0x10), ATOM_WORD0),
+	        asm_at(asm_reg(0x20), ATOM_WORD0));
+	asm_op(&r->a, ATOM_OR, asm_reg(0x10), asm_reg(0x20));
+	asm_mask(&r->a, asm_reg(0x10), 0, asm_reg(0x20));
+	asm_clear(&r->a, asm_reg(0x10));
+	asm_shift(&r->a, ATOM_SHIFT_LEFT, asm_reg(0x10), 1);
+	asm_op(&r->a, ATOM_COMPARE, asm_reg(0x10), asm_reg(0x20));
+	asm_op(&r->a, ATOM_TEST, asm_reg(0x10), asm_reg(0x20));
+	asm_op(&r->a, ATOM_MUL, asm_reg(0x10), asm_reg(0x20));
+	asm_op(&r->a, ATOM_DIV, asm_reg(0x10), asm_reg(0x20));
+	assert_int_equal(rig_run(r), 0);
+	assert_string_equal(r->log, "R20 W10=2222 "
+	                            "R10 R20 W10=2222 "
+	                            "R10 R20 W10=2222 "
+	                            "R10 R20 W10=2222 "
+	                            "R10 W10=0 "
+	                            "R10 W10=0 "
+	                            "R10 R20 R10 R20 R10 R20 R10 R20 ");
+	rig_free(r);
+}
+
+/* into_registers - run @family on PS[0] and PS[1], then copy quotient and remainder to PS[0],
+ * PS[1].
+ */
+static void into_registers(enum atom_opcode family, uint32_t high, uint32_t x, uint32_t y,
+        uint32_t quotient, uint32_t remainder)
+{
+	struct rig *r = rig_begin(0);
+
+	r->ps[0] = x;
+	r->ps[1] = y;
+	asm_op(&r->a, ATOM_MOVE, asm_ws(ATOM_WS_REMAINDER), asm_imm(high));
+	asm_op(&r->a, family, asm_ps(0), asm_ps(1));
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_ws(ATOM_WS_QUOTIENT));
+	asm_op(&r->a, ATOM_MOVE, asm_ps(1), asm_ws(ATOM_WS_REMAINDER));
+	assert_int_equal(rig_run(r), 0);
+	assert_int_equal(r->ps[0], quotient);
+	assert_int_equal(r->ps[1], remainder);
+	rig_free(r);
+}
+
+static void products_and_quotients_go_to_their_registers(void **state)
+{
+	(void)state;
+	into_registers(ATOM_MUL, 7, 0x10000, 0x10001, 0x10000, 7); /* remainder stays */
+	into_registers(ATOM_MUL32, 7, 0x10000, 0x10001, 0x10000, 1);
+	into_registers(ATOM_DIV, 7, 100, 7, 14, 2);
+	into_registers(ATOM_DIV, 7, 100, 0, 0, 0);
+	into_registers(ATOM_DIV32, 1, 0, 2, 0x80000000, 0);
+	into_registers(ATOM_DIV32, 5, 1, 2, 0x80000000, 2); /* the quotient's upper half */
+	into_registers(ATOM_DIV32, 5, 1, 0, 0, 0);
+}
+
+/* jumps - whether @op jumps after a COMPARE of @x and @y. */
+static bool jumps(enum atom_opcode op, uint32_t x, uint32_t y)
+{
+	struct rig *r = rig_begin(0);
+
+	r->ps[0] = x;
+	asm_op(&r->a, ATOM_COMPARE, asm_ps(0), asm_imm(y));
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(1));
+	asm_jump(&r->a, op, 1);
+	asm_clear(&r->a, asm_ps(0));
+	asm_label(&r->a, 1);
+	return rig_result(r);
+}
+
+static void conditions_follow_the_comparison(void **state)
+{
+	static const struct {
+		enum atom_opcode op;
+		bool below, same, above;
+	} rows[] = {
+	        {ATOM_JUMP, true, true, true},
+	        {ATOM_JUMP_EQUAL, false, true, false},
+	        {ATOM_JUMP_NOT_EQUAL, true, false, true},
+	        {ATOM_JUMP_BELOW, true, false, false},
+	        {ATOM_JUMP_ABOVE, false, false, true},
+	        {ATOM_JUMP_BELOW_OR_EQUAL, true, true, false},
+	        {ATOM_JUMP_ABOVE_OR_EQUAL, false, true, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(jumps(rows[i].op, 1, 0x80000000), rows[i].below);
+		assert_int_equal(jumps(rows[i].op, 5, 5), rows[i].same);
+		assert_int_equal(jumps(rows[i].op, 0x80000000, 1), rows[i].above);
+	}
+}
+
+static void test_sets_equal_and_leaves_above(void **state)
+{
+	struct rig *r = rig_begin(0);
+
+	(void)state;
+	r->ps[1] = 0xF0;
+	asm_op(&r->a, ATOM_COMPARE, asm_ps(1), asm_imm(1)); /* above */
+	asm_op(&r->a, ATOM_TEST, asm_ps(1), asm_imm(0x0F)); /* no common bit: equal */
+	asm_jump(&r->a, ATOM_JUMP_NOT_EQUAL, 1);
+	asm_op(&r->a, ATOM_OR, asm_ps(0), asm_imm(1));
+	asm_label(&r->a, 1);
+	asm_jump(&r->a, ATOM_JUMP_BELOW_OR_EQUAL, 2);
+	asm_op(&r->a, ATOM_OR, asm_ps(0), asm_imm(2));
+	asm_label(&r->a, 2);
+	assert_int_equal(rig_result(r), 3);
+}
+
+static uint32_t switched(uint32_t value, enum atom_align field)
+{
+	struct rig *r = rig_begin(0);
+	enum atom_align width = field == ATOM_DWORD ? ATOM_DWORD : ATOM_BYTE0;
+
+	r->ps[1] = value;
+	asm_switch(&r->a, asm_at(asm_ps(1), field));
+	asm_case(&r->a, width, 3, 1);
+	asm_case(&r->a, width, 4, 2);
+	asm_case(&r->a, width, 4, 1); /* the first that fits counts */
+	asm_cases_end(&r->a);
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(100));
+	asm_plain(&r->a, ATOM_EOT);
+	asm_label(&r->a, 1);
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(1));
+	asm_plain(&r->a, ATOM_EOT);
+	asm_label(&r->a, 2);
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(2));
+	return rig_result(r);
+}
+
+static void switch_takes_the_first_case_that_fits(void **state)
+{
+	(void)state;
+	assert_int_equal(switched(3, ATOM_DWORD), 1);
+	assert_int_equal(switched(4, ATOM_DWORD), 2);
+	assert_int_equal(switched(0x103, ATOM_DWORD), 100);
+	assert_int_equal(switched(0x55035555, ATOM_BYTE16), 1);
+	assert_int_equal(switched(0x55555555, ATOM_BYTE16), 100);
+}
+
+/* Table 1 declares two parameters of its own and calls table 2, which sees those behind them. */
+static void calls_move_the_parameter_window(void **state)
+{
+	struct rig *r = rig_new();
+
+	(void)state;
+	asm_command(&r->a, 2, 1, 1, 4, 0);
+	asm_op(&r->a, ATOM_ADD, asm_ws(0), asm_imm(1)); /* a workspace begins empty */
+	asm_op(&r->a, ATOM_ADD, asm_ps(0), asm_ws(0));
+	asm_plain(&r->a, ATOM_EOT);
+	asm_end(&r->a);
+	asm_command(&r->a, 0, 1, 1, 4, 8);
+	asm_op(&r->a, ATOM_MOVE, asm_ws(0), asm_imm(50));
+	asm_op(&r->a, ATOM_MOVE, asm_ps(2), asm_imm(10));
+	asm_byte_op(&r->a, ATOM_CALL_TABLE, 2);
+	asm_byte_op(&r->a, ATOM_CALL_TABLE, 2);
+	asm_byte_op(&r->a, ATOM_CALL_TABLE, 77); /* absent: skipped */
+	asm_byte_op(&r->a, ATOM_CALL_TABLE, 200);
+	asm_op(&r->a, ATOM_ADD, asm_ws(0), asm_ps(2)); /* this one's is untouched */
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_ws(0));
+	assert_int_equal(rig_result(r), 62);
+}
+
+static void special_workspace_registers_behave(void **state)
+{
+	struct rig *r = rig_begin(0);
+	struct atom_asm *a = &r->a;
+
+	(void)state;
+	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_SHIFT), asm_imm(0x105)); /* 8 bits */
+	asm_op(a, ATOM_MOVE, asm_ps(0), asm_ws(ATOM_WS_SHIFT));
+	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_OR_MASK), asm_imm(0)); /* ignored */
+	asm_op(a, ATOM_MOVE, asm_ps(1), asm_ws(ATOM_WS_OR_MASK));
+	asm_op(a, ATOM_MOVE, asm_ps(2), asm_ws(ATOM_WS_AND_MASK));
+	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_DATA_POINTER), asm_imm(0x12345)); /* 16 bits */
+	asm_op(a, ATOM_MOVE, asm_ps(3), asm_ws(ATOM_WS_DATA_POINTER));
+	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_FB_WINDOW), asm_imm(0x12345678));
+	asm_op(a, ATOM_MOVE, asm_at(asm_ws(ATOM_WS_FB_WINDOW), ATOM_BYTE8),
+	        asm_at(asm_imm(0xFF), ATOM_BYTE0));
+	asm_op(a, ATOM_MOVE, asm_ps(4), asm_ws(ATOM_WS_FB_WINDOW));
+	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_ATTRIBUTES), asm_imm(0x1FFFF));
+	asm_op(a, ATOM_MOVE, asm_ps(5), asm_ws(ATOM_WS_ATTRIBUTES));
+	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_REG_POINTER), asm_imm(0x100));
+	asm_op(a, ATOM_MOVE, asm_reg(0x10), asm_ws(ATOM_WS_REG_POINTER));
+	assert_int_equal(rig_run(r), 0);
+	assert_int_equal(r->ps[0], 5);
+	assert_int_equal(r->ps[1], 0x20);
+	assert_int_equal(r->ps[2], 0xFFFFFFDF);
+	assert_int_equal(r->ps[3], 0x2345);
+	assert_int_equal(r->ps[4], 0x1234FF78);
+	assert_int_equal(r->ps[5], 0xFFFF);
+	assert_string_equal(r->log, "W110=100 ");
+	rig_free(r);
+}
+
+static void state_is_reset_only_at_a_top_level_call(void **state)
+{
+	struct rig *r = rig_new();
+
+	(void)state;
+	asm_command(&r->a, 2, 1, 1, 0, 0);
+	asm_word_op(&r->a, ATOM_SET_REG_BLOCK, 0x100);
+	asm_op(&r->a, ATOM_MOVE, asm_ws(ATOM_WS_QUOTIENT), asm_imm(9));
+	asm_op(&r->a, ATOM_MOVE, asm_ws(ATOM_WS_SHIFT), asm_imm(3));
+	asm_plain(&r->a, ATOM_EOT);
+	asm_end(&r->a);
+	asm_command(&r->a, 0, 1, 1, 0, 0);
+	asm_op(&r->a, ATOM_MOVE, asm_reg(1), asm_ws(ATOM_WS_QUOTIENT));
+	asm_op(&r->a, ATOM_MOVE, asm_reg(2), asm_ws(ATOM_WS_SHIFT));
+	asm_byte_op(&r->a, ATOM_CALL_TABLE, 2);
+	asm_op(&r->a, ATOM_MOVE, asm_reg(3), asm_ws(ATOM_WS_QUOTIENT));
+	assert_int_equal(rig_run(r), 0);
+	assert_string_equal(r->log, "W1=0 W2=0 W103=9 ");
+	assert_int_equal(rig_run(r), 0); /* the shift amount is kept: atombios.md 5 */
+	assert_string_equal(r->log, "W1=0 W2=3 W103=9 ");
+	rig_free(r);
+}
+
+static void data_blocks_are_the_base_of_id_operands(void **state)
+{
+	static const uint32_t constants[] = {0x11111111, 0x22222222};
+	struct rig *r = rig_new();
+
+	(void)state;
+	put_le32(asm_data(&r->a, 4, 2, 2, 108) + 8, 30000);
+	asm_command(&r->a, 0, 1, 1, 0, 0);
+	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, 4);
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_id(8));
+	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_TABLE);
+	asm_move_label(&r->a, asm_at(asm_ps(5), ATOM_WORD0), 1);
+	asm_op(&r->a, ATOM_ADD, asm_ws(ATOM_WS_DATA_POINTER), asm_ps(5));
+	asm_op(&r->a, ATOM_MOVE, asm_ps(1), asm_id(4));
+	asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(2), ATOM_BYTE0), asm_at(asm_id(2), ATOM_BYTE24));
+	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_NONE);
+	asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(3), ATOM_WORD0), asm_at(asm_id(0), ATOM_WORD0));
+	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, 7); /* absent: from the start */
+	asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(4), ATOM_WORD0), asm_at(asm_id(0), ATOM_WORD0));
+	asm_plain(&r->a, ATOM_EOT);
+	asm_block(&r->a, 1, constants, 2);
+	asm_end(&r->a);
+	assert_int_equal(rig_run(r), 0);
+	assert_int_equal(r->ps[0], 30000);
+	assert_int_equal(r->ps[1], 0x22222222);
+	assert_int_equal(r->ps[2], 0x22); /* unaligned: 11 11 22 22 */
+	assert_int_equal(r->ps[3], 0xAA55);
+	assert_int_equal(r->ps[4], 0xAA55);
+	rig_free(r);
+}
+
+static void data_in_the_way_is_skipped(void **state)
+{
+	struct rig *r = rig_begin(0);
+
+	(void)state;
+	asm_block(&r->a, 1, (const uint32_t[]){0xFFFFFFFF, 0}, 2);
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(6));
+	assert_int_equal(rig_result(r), 6);
+}
+
+static void scratch_memory_has_a_window_and_bounds(void **state)
+{
+	struct rig *r = rig_begin(0);
+
+	(void)state;
+	asm_op(&r->a, ATOM_MOVE, asm_fb(1), asm_imm(0x1234));
+	asm_set_fb_base(&r->a, asm_imm(4));
+	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_fb(0));
+	asm_set_fb_base(&r->a, asm_imm(20 * 1024)); /* the spare dword behind the last */
+	asm_op(&r->a, ATOM_MOVE, asm_fb(0), asm_imm(0x77));
+	asm_op(&r->a, ATOM_MOVE, asm_ps(1), asm_fb(0));
+	asm_op(&r->a, ATOM_MOVE, asm_fb(1), asm_imm(0x88)); /* dropped */
+	asm_op(&r->a, ATOM_MOVE, asm_ps(2), asm_imm(5));
+	asm_op(&r->a, ATOM_MOVE, asm_ps(2), asm_fb(1)); /* reads 0 */
+	asm_set_fb_base(&r->a, asm_imm(0xFFFFFFFC));    /* must not wrap around */
+	asm_op(&r->a, ATOM_MOVE, asm_fb(2), asm_imm(0x99));
+	assert_int_equal(rig_run(r), 0);
+	assert_int_equal(r->ps[0], 0x1234);
+	assert_int_equal(r->ps[1], 0x77);
+	assert_int_equal(r->ps[2], 0);
+	size_t bytes;
+
+	assert_int_equal(atom_scratch(r->atom, &bytes)[1], 0x1234);
+	assert_int_equal(bytes, 20 * 1024);
+	rig_free(r);
+}
+
+static void mm_index_is_written_in_bytes(void **state)
+{
+	struct rig *r = rig_begin(0);
+
+	(void)state;
+	asm_op(&r->a, ATOM_MOVE, asm_reg(0), asm_imm(0x1234));
+	asm_op(&r->a, ATOM_MOVE, asm_reg(1), asm_imm(0x1234));
+	asm_word_op(&r->a, ATOM_SET_REG_BLOCK, 1);
+	asm_op(&r->a, ATOM_MOVE, asm_reg(0), asm_imm(0x1234));
+	assert_int_equal(rig_run(r), 0);
+	assert_string_equal(r->log, "W0=48d0 W1=1234 W1=1234 ");
+	rig_free(r);
+}
+
+static void every_destination_and_source_kind_works(void **state)
+{
+	static const enum atom_src kinds[] = {
+	        ATOM_SRC_REG, ATOM_SRC_PS, ATOM_SRC_WS, ATOM_SRC_FB, ATOM_SRC_PLL, ATOM_SRC_MC};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct rig *r = rig_begin(32);
+		struct asm_arg place = {kinds[i], 5, ATOM_DWORD};
+
+		r->other_spaces = true;
+		asm_op(&r->a, ATOM_MOVE, place, asm_imm(0x1230));
+		asm_op(&r->a, ATOM_ADD, asm_at(place, ATOM_BYTE0), asm_at(asm_imm(4), ATOM_BYTE0));
+		asm_op(&r->a, ATOM_MOVE, asm_ps(0), place);
+		assert_int_equal(rig_result(r), 0x1234);
+	}
+}
+
+static void iio(uint8_t *p, unsigned *n, const uint8_t *bytes, unsigned count)
+{
+	memcpy(p + *n, bytes, count);
+	*n += count;
+}
+
+#define IIO(...) iio(p, &n, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+/* One port with every instruction: index to bits 7:0 of register 0x20, attributes to 15:8, ones to
+ * 19:16, zeros above; data through register 0x21.
+ */
+static void indirect_ports_run_their_programs(void **state)
+{
+	struct rig *r = rig_new();
+	unsigned n = ATOM_HEADER_BYTES;
+	uint8_t *p = asm_data(&r->a, ATOM_DATA_IndirectIOAccess, 1, 1, 80);
+
+	(void)state;
+	IIO(ATOM_IIO_START, 4, ATOM_IIO_NOP, ATOM_IIO_CLEAR, 32, 0, ATOM_IIO_MOVE_INDEX, 8, 0, 0);
+	IIO(ATOM_IIO_MOVE_ATTR, 8, 4, 8, ATOM_IIO_SET, 4, 16, ATOM_IIO_WRITE, 0x20, 0);
+	IIO(ATOM_IIO_READ, 0x21, 0, ATOM_IIO_END, 0, 0);
+	IIO(ATOM_IIO_START, 4 | ATOM_IIO_WRITE_PROGRAM, ATOM_IIO_CLEAR, 32, 0);
+	IIO(ATOM_IIO_MOVE_INDEX, 16, 0, 0, ATOM_IIO_WRITE, 0x20, 0);
+	IIO(ATOM_IIO_MOVE_DATA, 32, 0, 0, ATOM_IIO_WRITE, 0x21, 0, ATOM_IIO_END, 0, 0);
+	assert_true(n <= 80);
+	asm_command(&r->a, 0, 1, 1, 0, 0);
+	r->reg[0x21] = 0x100;
+	asm_op(&r->a, ATOM_MOVE, asm_ws(ATOM_WS_ATTRIBUTES), asm_imm(0xABC));
+	asm_word_op(&r->a, ATOM_SET_ATI_PORT, 4);
+	asm_word_op(&r->a, ATOM_SET_REG_BLOCK, 0x10);
+	asm_op(&r->a, ATOM_ADD, asm_reg(0x42), asm_imm(1));
+	asm_op(&r->a, ATOM_MOVE, asm_reg(0), asm_imm(7)); /* no MM_INDEX here */
+	asm_word_op(&r->a, ATOM_SET_REG_BLOCK, 0);
+	asm_word_op(&r->a, ATOM_SET_ATI_PORT, 0);
+	asm_op(&r->a, ATOM_MOVE, asm_reg(0x42), asm_imm(1));
+	assert_int_equal(rig_run(r), 0);
+	assert_string_equal(r->log, "W20=fab52 R21 W20=52 W21=101 W20=10 W21=7 W42=1 ");
+	rig_free(r);
+}
+
+static void delays_are_passed_on_and_the_rest_does_nothing(void **state)
+{
+	struct rig *r = rig_begin(0);
+
+	(void)state;
+	asm_byte_op(&r->a, ATOM_DELAY_MICROSEC, 255);
+	asm_byte_op(&r->a, ATOM_DELAY_MILLISEC, 2);
+	asm_byte_op(&r->a, ATOM_DELAY_MICROSEC, 0);
+	asm_plain(&r->a, ATOM_NOP);
+	asm_byte_op(&r->a, ATOM_POST_CARD, 0x91);
+	asm_byte_op(&r->a, ATOM_DEBUG, 0x91);
+	assert_int_equal(rig_run(r), 0);
+	assert_string_equal(r->log, "D255 D2000 D0 ");
+	rig_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(move_writes_only_its_field),
+	        cmocka_unit_test(a_source_is_taken_from_its_field),
+	        cmocka_unit_test(a_word_at_position_three_is_the_whole_dword),
+	        cmocka_unit_test(immediates_are_not_shifted),
+	        cmocka_unit_test(arithmetic_gives_the_documented_results),
+	        cmocka_unit_test(shifts_by_a_count_stay_in_their_field),
+	        cmocka_unit_test(clear_empties_only_its_field),
+	        cmocka_unit_test(mask_keeps_bits_and_adds_others),
+	        cmocka_unit_test(accesses_come_in_the_documented_order),
+	        cmocka_unit_test(products_and_quotients_go_to_their_registers),
+	        cmocka_unit_test(conditions_follow_the_comparison),
+	        cmocka_unit_test(test_sets_equal_and_leaves_above),
+	        cmocka_unit_test(switch_takes_the_first_case_that_fits),
+	        cmocka_unit_test(calls_move_the_parameter_window),
+	        cmocka_unit_test(special_workspace_registers_behave),
+	        cmocka_unit_test(state_is_reset_only_at_a_top_level_call),
+	        cmocka_unit_test(data_blocks_are_the_base_of_id_operands),
+	        cmocka_unit_test(data_in_the_way_is_skipped),
+	        cmocka_unit_test(scratch_memory_has_a_window_and_bounds),
+	        cmocka_unit_test(mm_index_is_written_in_bytes),
+	        cmocka_unit_test(every_destination_and_source_kind_works),
+	        cmocka_unit_test(indirect_ports_run_their_programs),
+	        cmocka_unit_test(delays_are_passed_on_and_the_rest_does_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
