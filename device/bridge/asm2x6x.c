@@ -5,26 +5,19 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "device/bytes.h"
 #include "device/err.h"
 
 #define KEY_ATTENTION 0x06 /* SPC-4: UNIT ATTENTION; the command was not executed */
 /* bridge.md 3.3, B210 */
-#define TYPE_MEMORY_READ  0x00
-#define TYPE_MEMORY_WRITE 0x40
-#define TYPE_WIDE         0x20
 #define TYPE_CONFIG_READ  0x04
 #define TYPE_CONFIG_WRITE 0x44
 #define TYPE_CONFIG_1     0x01
-#define ALL_BYTES         0xFu
 /* bridge.md 3.5, 4.5: what the bridge answers itself lies below; windows of asm2x6x_path.c */
 #define REACH_START 0x10000000ull
-#define REACH_END   (1ull << 32)
 #define WIDE_START  0x800000000ull
 #define WIDE_END    (1ull << 40)
-#define YIELD_BYTES 64u /* of a long transfer between two yields: 16 TLPs, some 40 ms */
 
 static struct asm2x6x *self(struct bridge *b)
 {
@@ -65,15 +58,18 @@ static bool note_resets(struct asm2x6x *a, const struct scsi_sense *sense)
 	return true;
 }
 
-static int finish(uint8_t op, uint16_t addr, int n, int want, const struct scsi_sense *sense)
+static int finish(struct asm2x6x *a, uint8_t op, uint16_t addr, int n, int want,
+        const struct scsi_sense *sense)
 {
 	if (n == want)
 		return 0;
 	if (n >= 0)
 		return rx_fail("bridge", -EIO, "%02X at 0x%04x: %d of %d bytes", op, addr, n, want);
-	if (n == -EIO && sense->key)
+	if (n == -EIO && sense->key) {
+		a->info.refusals++;
 		rx_log(LOG_ERROR, "bridge", "%02X at 0x%04x: refused with sense %x/%02x/%02x", op,
 		        addr, sense->key, sense->asc, sense->ascq);
+	}
 	return n;
 }
 
@@ -91,7 +87,7 @@ int asm_read(struct asm2x6x *a, uint16_t addr, void *buf, uint8_t len)
 		n = exec(a, ASM_OP_READ, len, addr, buf, &sense);
 		note_resets(a, &sense);
 	}
-	return finish(ASM_OP_READ, addr, n, len, &sense);
+	return finish(a, ASM_OP_READ, addr, n, len, &sense);
 }
 
 int asm_write(struct asm2x6x *a, uint16_t addr, uint8_t value)
@@ -102,7 +98,7 @@ int asm_write(struct asm2x6x *a, uint16_t addr, uint8_t value)
 	note_resets(a, &sense);
 	if (n == -EIO && sense.key == KEY_ATTENTION)
 		return -EAGAIN;
-	return finish(ASM_OP_WRITE, addr, n, 0, &sense);
+	return finish(a, ASM_OP_WRITE, addr, n, 0, &sense);
 }
 
 int asm_restore(struct asm2x6x *a)
@@ -143,18 +139,12 @@ static int config(struct asm2x6x *a, struct asm_where at, unsigned reg, unsigned
 	return err;
 }
 
-/* transport - errors of a command, after which a harmless request may be made once more. */
-static bool transport(int err)
-{
-	return err == -EIO || err == -ETIMEDOUT;
-}
-
 int asm_cfg_read(struct asm2x6x *a, struct asm_where at, unsigned reg, unsigned size,
         uint32_t *value, enum asm_outcome *outcome)
 {
 	int err = config(a, at, reg, size, false, value, outcome);
 
-	if (transport(err)) {
+	if (asm_transport(err)) {
 		a->info.retries++;
 		err = config(a, at, reg, size, false, value, outcome);
 	}
@@ -167,53 +157,7 @@ int asm_cfg_write(struct asm2x6x *a, struct asm_where at, unsigned reg, unsigned
 	return config(a, at, reg, size, true, &value, outcome);
 }
 
-static struct asm_where card(const struct asm2x6x *a)
-{
-	return (struct asm_where){.bus = a->bus, .dev = a->dev};
-}
-
-bool asm_link_up(uint8_t ltssm)
-{
-	return ltssm == 0x48 || ltssm == 0x78; /* bridge.md 3.6 */
-}
-
-int asm_check_link(struct asm2x6x *a)
-{
-	uint8_t ltssm;
-
-	if (a->chip != ASM_246X) /* where the others show it is not known */
-		return 0;
-	int err = asm_read(a, ASM_LTSSM, &ltssm, 1);
-
-	if (err || asm_link_up(ltssm))
-		return err;
-	return rx_fail("bridge", -ENODEV,
-	        "the PCIe link is down (LTSSM %02x, 48 or 78 expected): power the card before the "
-	        "enclosure gets USB power, and check the adapter's cables",
-	        ltssm);
-}
-
-int asm_check_card(struct asm2x6x *a)
-{
-	enum asm_outcome o;
-	uint32_t id;
-	int err = asm_cfg_read(a, card(a), 0, 4, &id, &o);
-
-	if (err || (o == ASM_SUCCESS && id == a->id))
-		return err;
-	err = asm_check_link(a);
-	if (err)
-		return err;
-	if (o != ASM_SUCCESS)
-		return rx_fail("bridge", -ENODEV,
-		        "the card does not answer configuration reads any more: %s",
-		        asm_outcome_words(o));
-	return rx_fail("bridge", -ENODEV,
-	        "the card's vendor and device id read 0x%08x instead of 0x%08x", id, a->id);
-}
-
-/* failed - @t came to no good end: is it the request, or is the card gone? */
-static int failed(struct asm2x6x *a, const struct asm_tlp *t, const char *what)
+int asm_failed(struct asm2x6x *a, const struct asm_tlp *t, const char *what)
 {
 	int err = t->outcome == ASM_SUCCESS ? 0 : asm_check_card(a);
 
@@ -231,8 +175,8 @@ static int config_op(struct bridge *b, unsigned reg, unsigned size, bool write, 
 
 	if ((size != 1 && size != 2 && size != 4) || reg % size || reg >= 4096)
 		return -EINVAL;
-	int err = write ? asm_cfg_write(a, card(a), reg, size, *value, &o)
-	                : asm_cfg_read(a, card(a), reg, size, value, &o);
+	int err = write ? asm_cfg_write(a, asm_card(a), reg, size, *value, &o)
+	                : asm_cfg_read(a, asm_card(a), reg, size, value, &o);
 
 	if (err || o == ASM_SUCCESS)
 		return err;
@@ -250,157 +194,6 @@ static int cfg_read(struct bridge *b, unsigned reg, unsigned size, uint32_t *val
 static int cfg_write(struct bridge *b, unsigned reg, unsigned size, uint32_t value)
 {
 	return config_op(b, reg, size, true, &value);
-}
-
-/* ---- memory ---- */
-
-/* memory - one TLP inside one dword. @data: lanes as on the bus. */
-static int memory(
-        struct asm2x6x *a, uint64_t addr, uint8_t byte_enables, bool write, struct asm_tlp *t)
-{
-	unsigned wide = addr >> 32 ? TYPE_WIDE : 0;
-
-	*t = (struct asm_tlp){
-	        .type = (uint8_t)((write ? TYPE_MEMORY_WRITE : TYPE_MEMORY_READ) | wide),
-	        .byte_enables = byte_enables,
-	        .addr = addr & ~3ull,
-	        .data = t->data};
-	return asm_request(a, t);
-}
-
-/* check_reach - 32-bit addresses only where nobody has shown more. */
-static int check_reach(const struct asm2x6x *a, uint64_t addr, size_t len)
-{
-	if (range_ok(addr, len, REACH_END) || (a->wide && range_ok(addr, len, UINT64_MAX)))
-		return 0;
-	return rx_fail("bridge", -EINVAL,
-	        "PCIe address 0x%llx is out of reach: this bridge does 32 bits",
-	        (unsigned long long)addr);
-}
-
-static int mem_read32(struct bridge *b, uint64_t addr, uint32_t *value)
-{
-	struct asm2x6x *a = self(b);
-	struct asm_tlp t = {0};
-
-	if (addr % 4)
-		return -EINVAL;
-	int err = check_reach(a, addr, 4);
-
-	if (!err)
-		err = memory(a, addr, ALL_BYTES, false, &t);
-	if (!err)
-		err = failed(a, &t, "read");
-	*value = t.data;
-	return err;
-}
-
-static int mem_write32(struct bridge *b, uint64_t addr, uint32_t value)
-{
-	struct asm2x6x *a = self(b);
-	struct asm_tlp t = {.data = value};
-
-	if (addr % 4)
-		return -EINVAL;
-	int err = check_reach(a, addr, 4);
-
-	return err ? err : memory(a, addr, ALL_BYTES, true, &t);
-}
-
-/* A run of bytes, cut into dwords: @n bytes from lane @lane on. */
-struct piece {
-	unsigned lane, n;
-	uint8_t byte_enables;
-};
-
-static struct piece cut(uint64_t addr, size_t len)
-{
-	unsigned lane = addr & 3, n = (unsigned)MIN(len, (size_t)(4 - lane));
-
-	return (struct piece){lane, n, (uint8_t)(((1u << n) - 1) << lane)};
-}
-
-static int read_piece(struct asm2x6x *a, uint64_t addr, struct piece c, uint8_t *out)
-{
-	struct asm_tlp t = {0};
-	uint8_t lanes[4];
-	int err = memory(a, addr, c.byte_enables, false, &t);
-
-	if (transport(err) || (!err && t.outcome == ASM_NO_ANSWER)) { /* memory: bridge.h */
-		a->info.retries++;
-		err = memory(a, addr, c.byte_enables, false, &t);
-	}
-	if (!err)
-		err = failed(a, &t, "read");
-	put_le32(lanes, t.data);
-	memcpy(out, lanes + c.lane, c.n);
-	return err;
-}
-
-static int write_piece(struct asm2x6x *a, uint64_t addr, struct piece c, const uint8_t *in)
-{
-	uint8_t lanes[4] = {0};
-	struct asm_tlp t;
-
-	memcpy(lanes + c.lane, in, c.n);
-	t.data = get_le32(lanes);
-	return memory(a, addr, c.byte_enables, true, &t);
-}
-
-/* maybe_yield - long transfers only: bridge.h. */
-static void maybe_yield(struct bridge *b, bool is_long, size_t done, size_t left, unsigned n)
-{
-	if (is_long && left && done / YIELD_BYTES != (done + n) / YIELD_BYTES)
-		bridge_yield(b);
-}
-
-static int mem_read(struct bridge *b, uint64_t addr, void *buf, size_t len)
-{
-	bool is_long = len > BRIDGE_SHORT_BYTES;
-	uint8_t *p = buf;
-	int err = check_reach(self(b), addr, len);
-
-	for (size_t done = 0; !err && done < len;) {
-		struct piece c = cut(addr + done, len - done);
-
-		err = read_piece(self(b), addr + done, c, p + done);
-		if (!err)
-			maybe_yield(b, is_long, done, len - done - c.n, c.n);
-		done += c.n;
-	}
-	return err;
-}
-
-/* lost_write - posted writes have no completion; only the engine's error bit tells. */
-static int lost_write(struct asm2x6x *a, uint64_t addr)
-{
-	bool error;
-	int err = asm_status_error(a, &error);
-
-	if (err || !error)
-		return err;
-	err = asm_check_card(a);
-	return err ? err
-	           : rx_fail("bridge", -EIO,
-	                     "the bridge reports an error after a write up to PCIe address 0x%llx",
-	                     (unsigned long long)addr);
-}
-
-static int mem_write(struct bridge *b, uint64_t addr, const void *buf, size_t len)
-{
-	bool is_long = len > BRIDGE_SHORT_BYTES;
-	const uint8_t *p = buf;
-	int err = check_reach(self(b), addr, len);
-
-	for (size_t done = 0; !err && done < len;) {
-		struct piece c = cut(addr + done, len - done);
-
-		err = write_piece(self(b), addr + done, c, p + done);
-		if (!err)
-			maybe_yield(b, is_long, done, len - done - c.n, c.n);
-		done += c.n;
-	}
-	return err || !len ? err : lost_write(self(b), addr + len);
 }
 
 /* ---- the rest ---- */
@@ -425,61 +218,40 @@ static void free_bridge(struct bridge *b)
 static const struct bridge_ops asm2x6x_ops = {
         .cfg_read = cfg_read,
         .cfg_write = cfg_write,
-        .mem_read32 = mem_read32,
-        .mem_write32 = mem_write32,
-        .mem_read = mem_read,
-        .mem_write = mem_write,
+        .mem_read32 = asm_mem_read32,
+        .mem_write32 = asm_mem_write32,
+        .mem_read = asm_mem_read,
+        .mem_write = asm_mem_write,
         .heartbeat = heartbeat,
+        .look_at_link = asm_look_at_link,
         .read_info = read_info,
         .free = free_bridge,
 };
 
-static int read_where(struct bridge *b, struct asm_where at, unsigned reg, uint32_t *value)
+int asm2x6x_try_cfg(struct bridge *b, struct asm_where at, unsigned reg, uint32_t *value,
+        enum asm_outcome *outcome)
 {
-	enum asm_outcome o;
-	int err = asm_cfg_read(self(b), at, reg, 4, value, &o);
+	if (reg % 4 || reg >= 4096 || at.fn > 7)
+		return -EINVAL;
+	return asm_cfg_read(self(b), at, reg, 4, value, outcome);
+}
 
-	if (!err && o != ASM_SUCCESS && o != ASM_UNSUPPORTED)
-		err = rx_fail("bridge", -EIO, "configuration read of %02x:%02x.%u: %s", at.bus,
-		        at.dev, at.fn, asm_outcome_words(o));
+int asm2x6x_try_read(struct bridge *b, uint64_t addr, uint32_t *value, enum asm_outcome *outcome)
+{
+	struct asm_tlp t = {0};
+	int err = asm_mem_try(self(b), addr, &t);
+
+	*value = t.data;
+	*outcome = t.outcome;
 	return err;
 }
 
-int asm2x6x_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value)
+struct asm_where asm2x6x_card(const struct bridge *b)
 {
-	struct asm_where at;
-
-	if (b->ops != &asm2x6x_ops || fn > 7 || reg % 4 || reg >= 4096)
-		return -EINVAL;
-	at = card(self(b));
-	at.fn = (uint8_t)fn;
-	return read_where(b, at, reg, value);
+	return asm_card((const struct asm2x6x *)b);
 }
 
-int asm2x6x_port_read(struct bridge *b, unsigned reg, uint32_t *value)
-{
-	if (b->ops != &asm2x6x_ops || reg % 4 || reg >= 4096)
-		return -EINVAL;
-	return read_where(b, (struct asm_where){0}, reg, value);
-}
-
-unsigned asm2x6x_card_bus(const struct bridge *b)
-{
-	return b->ops == &asm2x6x_ops ? ((const struct asm2x6x *)b)->bus : 0;
-}
-
-static void fill_info(struct asm2x6x *a)
-{
-	struct bridge_info *i = &a->info;
-
-	i->errors_visible = true;
-	i->reach_start = REACH_START;
-	i->reach_end = REACH_END;
-	i->wide_start = a->wide ? WIDE_START : 0;
-	i->wide_end = a->wide ? WIDE_END : 0;
-}
-
-int asm2x6x_open(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks,
+int asm2x6x_attach(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks,
         enum asm_chip chip, const uint8_t version[ASM_VERSION_BYTES])
 {
 	struct asm2x6x *a = calloc(1, sizeof(*a));
@@ -491,21 +263,34 @@ int asm2x6x_open(struct bridge **out, struct scsi *scsi, const struct bridge_hoo
 	a->b = (struct bridge){.ops = &asm2x6x_ops, .scsi = scsi, .hooks = *hooks};
 	a->chip = chip;
 	a->seen_resets = c.resets;
+	a->info.errors_visible = true;
+	a->info.reach_start = REACH_START;
+	a->info.reach_end = ASM_REACH_END;
 	snprintf(a->info.family, sizeof(a->info.family), "%s",
 	        chip == ASM_246X ? "asm246x" : "asm236x");
 	asm_version_text(a->info.firmware, version);
 	int err = asm_check_link(a);
 
-	if (!err)
-		err = asm_path_open(a);
 	if (err) {
-		asm_path_close(a);
 		free(a);
 		return err;
 	}
-	fill_info(a);
-	rx_log(LOG_INFO, "bridge", "%s, firmware %s, card at bus %u", a->info.family,
-	        a->info.firmware, a->bus);
 	*out = &a->b;
+	return 0;
+}
+
+int asm2x6x_find_card(struct bridge *b)
+{
+	struct asm2x6x *a = self(b);
+	int err = asm_path_open(a);
+
+	if (err) {
+		asm_path_close(a);
+		return err;
+	}
+	a->info.wide_start = a->wide ? WIDE_START : 0;
+	a->info.wide_end = a->wide ? WIDE_END : 0;
+	rx_log(LOG_INFO, "bridge", "%s, firmware %s, card at %02x:%02x.0", a->info.family,
+	        a->info.firmware, a->bus, a->dev);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* asm2x6x.h - vendor commands of ASMedia ASM2362/2364 ("236x") and ASM2464PD ("246x") for whoever
- * examines a bridge step by step (device/probe); everybody else uses bridge.h. All facts:
+ * examines a bridge step by step (device/probe); everybody else uses bridge.h. A struct bridge
+ * given to asm2x6x_* must be of this family. All facts:
  * bridge.md 3; nothing of it was run on hardware by this project. Fields are big endian.
  */
 #ifndef ASM2X6X_H
@@ -35,6 +36,17 @@
 
 enum asm_chip { ASM_UNKNOWN, ASM_236X, ASM_246X };
 
+/* What a request to the engine came to. "Done" does not mean success: bridge.md 3.4. */
+enum asm_outcome {
+	ASM_SUCCESS,
+	ASM_UNSUPPORTED, /* completion status: bridge.md 3.3 */
+	ASM_RETRY_LATER,
+	ASM_ABORTED,
+	ASM_NONSENSE,  /* a completion that does not fit the request */
+	ASM_NO_ANSWER, /* the engine's error bit: completion timeout, or no link */
+};
+const char *asm_outcome_words(enum asm_outcome o);
+
 /* asm_build_cdb - layout of bridge.md 3.1. @param: bytes to read, or the byte to write. */
 void asm_build_cdb(
         uint8_t cdb[ASM_CDB_BYTES], enum asm_chip chip, uint8_t op, uint8_t param, uint16_t addr);
@@ -53,11 +65,24 @@ void asm_version_text(char out[32], const uint8_t version[ASM_VERSION_BYTES]);
 /* asm_link_up - whether this LTSSM value means L0: bridge.md 3.6. */
 bool asm_link_up(uint8_t ltssm);
 
-/* asm2x6x_function_read - one configuration dword of function @fn of the card; all ones when there
- * is no such function. asm2x6x_port_read: of the root port. -EINVAL: no bridge of this family. */
-int asm2x6x_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value);
-int asm2x6x_port_read(struct bridge *b, unsigned reg, uint32_t *value);
-/* asm2x6x_card_bus - where the card was found; 0: not an ASMedia. */
-unsigned asm2x6x_card_bus(const struct bridge *b);
+/* asm2x6x_attach - a bridge whose engine may be used by the calls below, and by nothing else before
+ * asm2x6x_find_card; @chip and @version from asm_identify. Takes ownership of @scsi only when it
+ * succeeds. Return: 0; -ENODEV the link is known to be down (logged); the errors of bridge.h. */
+int asm2x6x_attach(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks,
+        enum asm_chip chip, const uint8_t version[ASM_VERSION_BYTES]);
+/* asm2x6x_find_card - open the way to the card (bridge.md 3.5); bridge_free closes it. Return: 0;
+ * -ENODEV no card (logged); the errors of bridge.h. */
+int asm2x6x_find_card(struct bridge *b);
+
+struct asm_where {
+	uint8_t bus, dev, fn;
+};
+/* asm2x6x_card - where it was found. */
+struct asm_where asm2x6x_card(const struct bridge *b);
+/* asm2x6x_try_cfg, asm2x6x_try_read - one dword; what came of it is no error of the call and not
+ * logged. */
+int asm2x6x_try_cfg(struct bridge *b, struct asm_where at, unsigned reg, uint32_t *value,
+        enum asm_outcome *outcome);
+int asm2x6x_try_read(struct bridge *b, uint64_t addr, uint32_t *value, enum asm_outcome *outcome);
 
 #endif

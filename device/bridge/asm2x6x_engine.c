@@ -8,11 +8,12 @@
 #include "device/clock.h"
 #include "device/err.h"
 
-#define ENGINE_TIMEOUT_MS 2000 /* longer than a PCIe completion timeout, which the engine reports  \
-	                        */
-#define PATIENT_POLLS    16    /* before the first sleep: a poll takes a quarter of a millisecond */
-#define HEADER_BYTES     8u    /* B210 to B217 */
-#define DATA_AT          16u   /* of B220, counted from B210 */
+#define ENGINE_TIMEOUT_MS                                                                          \
+	2000                 /* longer than a PCIe completion timeout, which the engine reports    \
+	                      */
+#define PATIENT_POLLS    16  /* before the first sleep: a poll takes a quarter of a millisecond */
+#define HEADER_BYTES     8u  /* B210 to B217 */
+#define DATA_AT          16u /* of B220, counted from B210 */
 #define TYPE_DATA        0x40u
 #define TYPE_WIDE        0x20u
 #define TYPE_KIND        0x1Fu /* 0 memory, 4 and 5 configuration */
@@ -144,6 +145,7 @@ static int take_completion(struct asm2x6x *a, struct asm_tlp *t)
 
 	if (!err && !(status & ASM_STATUS_DONE)) {
 		t->outcome = ASM_NO_ANSWER;
+		a->info.tlp_timeouts++;
 		a->known = 0;
 		return clear(a, ASM_STATUS_ERROR);
 	}

@@ -2,19 +2,12 @@
 #ifndef ASM2X6X_PRIV_H
 #define ASM2X6X_PRIV_H
 
+#include <errno.h>
+
 #include "device/bridge/asm2x6x.h"
 
-#define ASM_MAX_HOPS 6 /* root port, a switch's two ports, and as much again */
-
-/* What a request to the engine came to. "Done" does not mean success: bridge.md 3.4. */
-enum asm_outcome {
-	ASM_SUCCESS,
-	ASM_UNSUPPORTED, /* completion status: bridge.md 3.3 */
-	ASM_RETRY_LATER,
-	ASM_ABORTED,
-	ASM_NONSENSE,  /* a completion that does not fit the request */
-	ASM_NO_ANSWER, /* the engine's error bit: completion timeout, or no link */
-};
+#define ASM_REACH_END (1ull << 32) /* of 32-bit requests */
+#define ASM_MAX_HOPS  6            /* root port, a switch's two ports, and as much again */
 
 struct asm_tlp {
 	uint8_t type;         /* bridge.md 3.3: B210 */
@@ -59,13 +52,9 @@ int asm_restore(struct asm2x6x *a);
 /* asm_request - one TLP, by the sequence of bridge.md 3.4. Never repeated once it was sent.
  * Return: 0 and @t->outcome; negative when the engine or the bridge does not do its part. */
 int asm_request(struct asm2x6x *a, struct asm_tlp *t);
-const char *asm_outcome_words(enum asm_outcome o);
 /* asm_status_error - whether the engine shows an error after posted writes; cleared. */
 int asm_status_error(struct asm2x6x *a, bool *error);
 
-struct asm_where {
-	uint8_t bus, dev, fn;
-};
 /* asm_cfg_read, asm_cfg_write - @size 1, 2 or 4, naturally aligned. Return: as asm_request. */
 int asm_cfg_read(struct asm2x6x *a, struct asm_where at, unsigned reg, unsigned size,
         uint32_t *value, enum asm_outcome *outcome);
@@ -80,13 +69,33 @@ int asm_path_again(struct asm2x6x *a);
 /* asm_path_close - what was found is put back. */
 void asm_path_close(struct asm2x6x *a);
 
+static inline struct asm_where asm_card(const struct asm2x6x *a)
+{
+	return (struct asm_where){.bus = a->bus, .dev = a->dev};
+}
+
+/* asm_look_at_link - bridge_ops. */
+int asm_look_at_link(struct bridge *b);
 /* asm_check_link - -ENODEV in words when the link is known to be down. */
 int asm_check_link(struct asm2x6x *a);
 /* asm_check_card - -ENODEV in words when the card does not answer as at the start. */
 int asm_check_card(struct asm2x6x *a);
 
-/* asm2x6x_open - see bridge_open; @chip and @version from asm_identify. */
-int asm2x6x_open(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks,
-        enum asm_chip chip, const uint8_t version[ASM_VERSION_BYTES]);
+/* asm_failed - @t came to no good end: is it the request, or is the card gone? Return: 0 it did not
+ * fail; -ENODEV; -ETIMEDOUT no completion; -EIO (all logged). */
+int asm_failed(struct asm2x6x *a, const struct asm_tlp *t, const char *what);
+/* asm_transport - whether a harmless request may be made once more after this error. */
+static inline bool asm_transport(int err)
+{
+	return err == -EIO || err == -ETIMEDOUT;
+}
+
+/* bridge_ops: asm2x6x_mem.c */
+/* asm_mem_try - one aligned dword, whatever comes of it. */
+int asm_mem_try(struct asm2x6x *a, uint64_t addr, struct asm_tlp *t);
+int asm_mem_read32(struct bridge *b, uint64_t addr, uint32_t *value);
+int asm_mem_write32(struct bridge *b, uint64_t addr, uint32_t value);
+int asm_mem_read(struct bridge *b, uint64_t addr, void *buf, size_t len);
+int asm_mem_write(struct bridge *b, uint64_t addr, const void *buf, size_t len);
 
 #endif

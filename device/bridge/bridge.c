@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "device/bridge/asm2x6x_priv.h"
+#include "device/bridge/asm2x6x.h"
 #include "device/bridge/rtl921x_priv.h"
 #include "device/bytes.h"
 #include "device/err.h"
@@ -58,7 +58,8 @@ bool bridge_name_fits(const char *family, const uint8_t *inquiry)
 {
 	const char *product = (const char *)inquiry + PRODUCT_AT;
 
-	if (memcmp(product, "ASM", 3) != 0 || !isdigit(inquiry[PRODUCT_AT + 3]))
+	if (maker_of_vendor(inquiry) != BRIDGE_ASMEDIA || memcmp(product, "ASM", 3) != 0 ||
+	        !isdigit(inquiry[PRODUCT_AT + 3]))
 		return true;
 	return !strncmp(family, "asm", 3) && !memcmp(product + 3, family + 3, 3);
 }
@@ -84,13 +85,25 @@ static int open_asmedia(struct bridge **out, struct scsi *scsi, const struct bri
 {
 	uint8_t version[ASM_VERSION_BYTES];
 	enum asm_chip chip;
+	struct bridge *b;
 	int err = asm_identify(scsi, &chip, version);
 
 	if (!err && !bridge_name_fits(chip == ASM_246X ? "asm246x" : "asm236x", inquiry))
 		err = rx_fail("bridge", -ENOTSUP,
 		        "it answers like an %s, which is not what its name says: not going on",
 		        chip == ASM_246X ? "ASM246x" : "ASM236x");
-	return err ? err : asm2x6x_open(out, scsi, hooks, chip, version);
+	if (!err)
+		err = asm2x6x_attach(&b, scsi, hooks, chip, version);
+	if (err)
+		return err;
+	err = asm2x6x_find_card(b);
+	if (err) {
+		b->scsi = NULL; /* stays the caller's */
+		bridge_free(b);
+		return err;
+	}
+	*out = b;
+	return 0;
 }
 
 int bridge_open(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks)
