@@ -203,7 +203,7 @@ static void send(struct venc *e)
 	g->armed = false;
 	g->outcome = execute(e);
 	g->awaited = !is_posted(e);
-	g->busy = e->fault[VENC_FAULT_ENGINE_SLOW];
+	g->busy = g->awaited && e->fault[VENC_FAULT_ENGINE_SLOW];
 	if (!g->busy)
 		g->status |= g->outcome;
 }

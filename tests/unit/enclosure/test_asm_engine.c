@@ -275,6 +275,20 @@ static void a_slow_engine_is_busy_before_it_is_done(void **state)
 	venc_free(e);
 }
 
+static void a_posted_write_leaves_nothing_to_await(void **state)
+{
+	struct venc *e = asm_new(VENC_ASM236X);
+
+	(void)state;
+	asm_open(e);
+	venc_inject(e, VENC_FAULT_ENGINE_SLOW, 3);
+	for (uint32_t i = 0; i < 4; i++)
+		asm_request(e, MEM_WRITE, ASM_BAR0 + 4 * i, 0xF, i + 1);
+	assert_int_equal(get_le32(fake_card()->vram + 12), 4);
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
 static void engine_reset_ends_what_is_under_way(void **state)
 {
 	struct venc *e = asm_new(VENC_ASM236X);
@@ -386,6 +400,7 @@ int main(void)
 	        cmocka_unit_test(misuse_of_trigger_and_status_is_counted),
 	        cmocka_unit_test(who_does_not_await_done_is_counted),
 	        cmocka_unit_test(a_slow_engine_is_busy_before_it_is_done),
+	        cmocka_unit_test(a_posted_write_leaves_nothing_to_await),
 	        cmocka_unit_test(engine_reset_ends_what_is_under_way),
 	        cmocka_unit_test(a_hung_card_is_a_timeout_of_memory_alone),
 	        cmocka_unit_test(a_link_that_is_down_is_an_engine_error),
