@@ -100,6 +100,24 @@ static void print_step(void *ctx, const struct probe_step *s)
 	fflush(stdout); /* a hang must not hide what came before it */
 }
 
+static void print_abilities(const struct probe_report *r)
+{
+	printf("abilities: alias write %s, bridge SRAM %s, the card's DMA into it %s, function 1 "
+	       "%s, "
+	       "above 4 GiB %s, engine bursts ",
+	        probe_ability_name(r->alias_write), probe_ability_name(r->sram),
+	        probe_ability_name(r->dma_in), probe_ability_name(r->function_1),
+	        probe_ability_name(r->wide));
+	if (r->engine_burst)
+		printf("of %u dwords, ", r->engine_burst);
+	else
+		printf("%s, ", r->byte_stores == PROBE_UNKNOWN ? "unknown" : "no");
+	if (r->max_transfer)
+		printf("%u bytes a command\n", r->max_transfer);
+	else
+		printf("bytes a command unknown\n");
+}
+
 static int examine(struct probe_words *w)
 {
 	struct probe_report *r = calloc(1, sizeof(*r));
@@ -109,9 +127,7 @@ static int examine(struct probe_words *w)
 	int err = probe_run(&w->opt, r);
 
 	if (!err) {
-		printf("abilities: alias write %s, bridge SRAM %s, function 1 %s\n",
-		        probe_ability_name(r->alias_write), probe_ability_name(r->sram),
-		        probe_ability_name(r->function_1));
+		print_abilities(r);
 		printf("%s: %s\n", r->usable ? "USABLE" : "NOT USABLE", r->verdict);
 		if (w->report)
 			err = probe_report_write(r, w->report);

@@ -70,6 +70,10 @@ void rtl921x_use_burst(struct bridge *b, unsigned dwords);
 /* rtl921x_byte_stores - whether byte stores by E3/23 reach the engine's data buffers and address
  * words; starts nothing. Return: 0 and *@ok; the errors of bridge.h. */
 int rtl921x_byte_stores(struct bridge *b, bool *ok);
+/* rtl921x_long_write - one memory TLP of @dwords (1..31), put into its slot dword by dword: what a
+ * probe tries first. @addr: dword aligned, no 4-KiB boundary inside. Return: 0; -ETIMEDOUT it never
+ * ended, and the slot was released; the errors of bridge.h. */
+int rtl921x_long_write(struct bridge *b, uint64_t addr, const uint8_t *data, unsigned dwords);
 /* rtl921x_read_wide, rtl921x_write_wide - one dword at a 64-bit address by the raw engine. */
 int rtl921x_read_wide(struct bridge *b, uint64_t addr, uint32_t *value);
 int rtl921x_write_wide(struct bridge *b, uint64_t addr, uint32_t value);

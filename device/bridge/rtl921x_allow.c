@@ -117,13 +117,23 @@ static const char *refuse_write(uint8_t sub, uint32_t addr, uint32_t len)
 	}
 }
 
+/* asks_for_longest - reading the start of the SRAM is how a probe finds out what one command may
+ * move; more than the bridge's buffer is refused (bridge.md 2.6). */
+static bool asks_for_longest(const uint8_t cdb[RTL_CDB_BYTES])
+{
+	uint32_t len = get_le32(cdb + 12);
+
+	return cdb[0] == RTL_OP_READ && cdb[4] == RTL_READ_MEMORY &&
+	       get_le32(cdb + 8) == RTL_SRAM && len <= RTL_SRAM_BYTES && (len & (len - 1)) == 0;
+}
+
 const char *rtl_refusal(const uint8_t cdb[RTL_CDB_BYTES])
 {
 	uint32_t addr = get_le32(cdb + 8), len = get_le32(cdb + 12);
 
 	if (cdb[1] || cdb[2] || cdb[3] || cdb[5] || cdb[6] || cdb[7])
 		return "parameter bytes must be zero";
-	if (len == 0 || len > RTL_MAX_CHUNK)
+	if (len == 0 || (len > RTL_MAX_CHUNK && !asks_for_longest(cdb)))
 		return "length must be 1 to 4096";
 	switch (cdb[0]) {
 	case RTL_OP_READ: return refuse_read(cdb[4], addr, len);

@@ -11,6 +11,7 @@
 
 #include "device/bridge/rtl921x_priv.h"
 #include "device/bytes.h"
+#include "device/err.h"
 
 #define SLOTS       4u
 #define SLOT_BYTES  16u
@@ -80,7 +81,8 @@ static int start(struct rtl921x *r, struct round *q)
 }
 
 /* one_round - Return: bytes written; an error. */
-static int one_round(struct rtl921x *r, uint32_t addr, const uint8_t *data, uint32_t len)
+static int one_round(
+        struct rtl921x *r, uint32_t addr, const uint8_t *data, uint32_t len, unsigned per_tlp)
 {
 	struct rtl_engine *e = &r->engine;
 	struct round q = {0};
@@ -90,8 +92,7 @@ static int one_round(struct rtl921x *r, uint32_t addr, const uint8_t *data, uint
 	if (err)
 		return err;
 	while (done < len && q.first + q.count < SLOTS)
-		done += add_tlp(
-		        &q, addr + done, data + done, len - done, r->info.ability_engine_burst);
+		done += add_tlp(&q, addr + done, data + done, len - done, per_tlp);
 	err = prepare(r, &q);
 	if (!err)
 		err = start(r, &q);
@@ -105,8 +106,11 @@ static int one_round(struct rtl921x *r, uint32_t addr, const uint8_t *data, uint
 
 int rtl_burst_write(struct rtl921x *r, uint32_t addr, const uint8_t *data, uint32_t len)
 {
+	/* a surprise ends the ability, but not a run in the middle: the status has told the slot */
+	unsigned per_tlp = r->info.ability_engine_burst;
+
 	while (len) {
-		int n = one_round(r, addr, data, len);
+		int n = one_round(r, addr, data, len, per_tlp);
 
 		if (n < 0) {
 			rtl_engine_forget(&r->engine);
@@ -126,6 +130,38 @@ uint32_t rtl_burst_bytes(const struct rtl921x *r, uint32_t addr, size_t len)
 	if (!r->info.ability_engine_burst || r->engine.literal_only || addr % 4 || len < WORTHWHILE)
 		return 0;
 	return (uint32_t)MIN((len - 5) & ~(size_t)3, (size_t)CHUNK);
+}
+
+int rtl921x_long_write(struct bridge *b, uint64_t addr, const uint8_t *data, unsigned dwords)
+{
+	struct rtl921x *r = (struct rtl921x *)b;
+	uint32_t w1 = dwords | W1_WRITE | W1_FIRST(W1_ALL_LANES), status;
+	unsigned n = 0;
+
+	if (dwords < 1 || dwords > RTL_ENGINE_MAX_DWORDS || addr % 4 || addr >> 32 ||
+	        addr % PCIE_PAGE + 4 * dwords > PCIE_PAGE)
+		return -EINVAL;
+	if (dwords > 1)
+		w1 |= W1_LAST(W1_ALL_LANES);
+	int err = rtl_next_slot(r, &n);
+	const uint32_t words[][2] = {
+	        {SLOT_W0(n), 0}, {SLOT_W1(n), 0}, {SLOT_W2(n), (uint32_t)addr}, {SLOT_W3(n), 0}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words) && !err; i++)
+		err = rtl_poke(r, words[i][0], words[i][1]);
+	for (unsigned i = 0; i < dwords && !err; i++)
+		err = rtl_poke(r, SLOT_DATA(n) + 4 * i, get_le32(data + 4 * i));
+	if (!err)
+		err = rtl_poke(r, SLOT_W1(n), w1 | W1_START);
+	if (!err)
+		err = rtl_wait_clear(r, SLOT_W1(n), W1_START, &status);
+	if (!err || err == -ETIMEDOUT) {
+		int released = rtl_poke(r, SLOT_W1(n), w1 | W1_RELEASE);
+
+		err = err ? err : released;
+	}
+	rtl_engine_forget(&r->engine);
+	return err;
 }
 
 int rtl921x_byte_stores(struct bridge *b, bool *ok)

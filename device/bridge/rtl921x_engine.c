@@ -93,6 +93,7 @@ int rtl_next_slot(struct rtl921x *r, unsigned *n)
 	        "on",
 	        *n, expected);
 	e->literal_only = true;
+	r->info.ability_engine_burst = 0;
 	rtl_engine_forget(e);
 	return 0;
 }

@@ -205,7 +205,10 @@ static void remember(const struct probe *p, const char *kind)
 	const struct probe_report *r = p->out;
 	struct abilities a = {.alias_write = r->alias_write == PROBE_PROVEN,
 	        .sram = r->sram == PROBE_PROVEN,
-	        .function_1 = r->function_1 == PROBE_PROVEN};
+	        .function_1 = r->function_1 == PROBE_PROVEN,
+	        .wide = r->wide == PROBE_PROVEN,
+	        .engine_burst = r->engine_burst,
+	        .max_transfer = r->max_transfer};
 	struct abilities_board b = {.vid = r->usb_vid,
 	        .pid = r->usb_pid,
 	        .bcd_device = r->bcd_device,

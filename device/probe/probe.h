@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROBE_MAX_STEPS 40
+#define PROBE_MAX_STEPS 48
 
 enum probe_verdict {
 	PROBE_AS_EXPECTED,
@@ -54,7 +54,13 @@ struct probe_report {
 	uint32_t memory_mib;
 	struct probe_timing config_read, register_read;
 	uint32_t unclaimed_us; /* a memory read nobody answers */
-	enum probe_ability alias_write, sram, function_1;
+	/* @dma_in: the card's own writes into the bridge's SRAM. Nothing here can prove that: it
+	 * needs a card that runs. */
+	enum probe_ability alias_write, sram, dma_in, function_1, byte_stores, wide;
+	unsigned long_tlp;     /* dwords of the longest TLP the raw engine sent; 0 not proven */
+	unsigned engine_burst; /* dwords the raw engine puts into one TLP; 0 not proven */
+	unsigned max_transfer; /* bytes one command may move; 0 not asked */
+	unsigned link_speed, link_width; /* of the bridge's port, PCIe generation and lanes */
 	struct probe_step step[PROBE_MAX_STEPS];
 	size_t nsteps;
 	bool usable;
@@ -63,8 +69,8 @@ struct probe_report {
 
 struct probe_options {
 	const char *card, *trace; /* as rx_options */
-	/* 0: only commands that read; 1: one configuration write of the value just read; 2: a
-	 * scratch register by the raw engine and the alias trick (docs/probe.md) */
+	/* 0: only commands that read; 1: one configuration write of the value just read; 2: what
+	 * the raw engine, the SRAM and the alias trick can do, all put back (docs/probe.md) */
 	unsigned write_level;
 	/* called after each step; may be NULL */
 	void (*on_step)(void *ctx, const struct probe_step *step);

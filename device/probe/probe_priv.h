@@ -54,5 +54,11 @@ bool rtl_heartbeat(struct probe *p);
 /* Levels 1 and 2. */
 bool rtl_write_config(struct probe *p);
 bool rtl_write_card(struct probe *p);
+bool rtl_probe_engine(struct probe *p); /* what the raw engine can do beyond single dwords */
+/* rtl_write_bar - dword @reg among the BARs, with memory decode off meanwhile: one half written
+ * would claim somebody's addresses. @mask: the bits that must read back. Return: 0; -EIO it reads
+ * otherwise (logged); as the bridge. */
+int rtl_write_bar(struct probe *p, unsigned reg, uint32_t value, uint32_t mask);
+#define RTL_PROBE_VRAM 0x100000u /* where in VRAM the probe looks and writes: any place will do */
 
 #endif

@@ -92,14 +92,18 @@ char *probe_report_json(const struct probe_report *r)
 {
 	json_t *root = json_pack(
 	        "{s:s, s:s, s:s, s:i, s:b, s:s, s:o, s:o, s:o, s:{s:o, s:o, s:I}, s:{s:s, s:s, "
-	        "s:s}, s:o}",
+	        "s:s, s:s, s:s, s:s, s:i, s:i, s:i}, s:[i, i], s:o}",
 	        "format", FORMAT, "version", RX_VERSION, "carrier", r->carrier, "write_level",
 	        (int)r->write_level, "usable", r->usable, "verdict", r->verdict, "usb", usb(r),
 	        "bridge", bridge(r), "card", card(r), "timing", "config_read",
 	        timing(&r->config_read), "register_read", timing(&r->register_read),
 	        "unclaimed_read_us", (json_int_t)r->unclaimed_us, "abilities", "alias_write",
-	        probe_ability_name(r->alias_write), "sram", probe_ability_name(r->sram),
-	        "function_1", probe_ability_name(r->function_1), "steps", steps(r));
+	        probe_ability_name(r->alias_write), "sram", probe_ability_name(r->sram), "dma_in",
+	        probe_ability_name(r->dma_in), "function_1", probe_ability_name(r->function_1),
+	        "byte_stores", probe_ability_name(r->byte_stores), "wide",
+	        probe_ability_name(r->wide), "long_tlp", (int)r->long_tlp, "engine_burst",
+	        (int)r->engine_burst, "max_transfer", (int)r->max_transfer, "link_gen_width",
+	        (int)r->link_speed, (int)r->link_width, "steps", steps(r));
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 
 	json_decref(root);

@@ -10,8 +10,6 @@
 #include "device/probe/probe_priv.h"
 #include "device/regs/regs.h"
 
-#define PORT_CONTROL   0xB3313100u /* bridge.md 2.13 */
-#define LINK_UP        (1u << 26)
 #define ENGINE_STATUS  0xB3310100u /* bridge.md 2.11 */
 #define ENGINE_BUSY    0x80u
 #define ENGINE_SLOT(v) ((v) >> 3 & 3)
@@ -24,8 +22,8 @@
 #define BAR_FLAGS      0xFu
 #define ASIC_INIT_DONE 0x200u      /* BIOS_SCRATCH_7: polaris.md 1.5 */
 #define UNCLAIMED      0x40000000u /* bridge.md 7.2 step 8 */
-#define VRAM_OFFSET    0x100000u   /* any will do */
 #define TIMED          1000u       /* bridge.md 7.2 step 7 */
+#define LONGEST_ASKED  0x10000u    /* SG_IO may refuse more: bridge.md 1.6 */
 
 int rtl_vendor(struct probe *p, uint8_t op, uint8_t sub, uint32_t addr, void *buf, uint32_t len)
 {
@@ -66,6 +64,23 @@ static bool refused(const struct probe *p, int err)
 
 /* ---- step 2 ---- */
 
+/* A6 is answered and 82 is not: the fallback image, which knows five commands and no PCIe
+ * (bridge.md 2.8). */
+static bool golden(struct probe *p)
+{
+	uint8_t v[20] = {0};
+	int err = ask(p, RTL_VERSION, 0, v, sizeof(v));
+
+	if (err)
+		return step_failed(p, err);
+	snprintf(p->out->firmware, sizeof(p->out->firmware), "%u.%u.%u", get_le32(v),
+	        get_le32(v + 4), get_le32(v + 8));
+	step_value(p, "A6 01, 82 refused, firmware %s", p->out->firmware);
+	return step_end(p, PROBE_SURPRISE,
+	        "the bridge runs its fallback firmware, which cannot reach the card: its main "
+	        "firmware is missing or damaged; install it again with the maker's updater");
+}
+
 /* Whether E2 answers like an RTL921x; an ASMedia refuses these lengths (bridge.md 2.18). */
 static bool fits(struct probe *p, const uint8_t inquiry[INQUIRY_BYTES])
 {
@@ -81,6 +96,8 @@ static bool fits(struct probe *p, const uint8_t inquiry[INQUIRY_BYTES])
 		err = ask32(p, RTL_IC_VERSION, 0, &ic);
 	if (err && !refused(p, err))
 		return step_failed(p, err);
+	if (err && marker == 1)
+		return golden(p);
 	step_value(p, "A6 %02x, 82 %08x", marker, ic);
 	if (err || marker != 1 || (ic & ~0xFu) != RTL_IC_VERSION_FIRST)
 		return step_end(p, PROBE_NOTED, "no: expected A6 01 and 82 a001000x") && false;
@@ -200,7 +217,7 @@ static bool step_port(struct probe *p)
 	uint32_t control, engine;
 
 	step_begin(p, "5", "PCIe port and TLP engine", "inf", "bridge.md 2.11, 2.13");
-	int err = ask32(p, RTL_READ_REGISTER, PORT_CONTROL, &control);
+	int err = ask32(p, RTL_READ_REGISTER, RTL_PORT_CONTROL, &control);
 
 	if (!err)
 		err = ask32(p, RTL_READ_REGISTER, ENGINE_STATUS, &engine);
@@ -209,7 +226,7 @@ static bool step_port(struct probe *p)
 	step_value(p, "port %08x, engine %08x", control, engine);
 	if (engine & ENGINE_BUSY)
 		return step_end(p, PROBE_SURPRISE, "the TLP engine is busy while nobody uses it");
-	return control & LINK_UP
+	return control & RTL_PORT_LINK_UP
 	               ? step_end(p, PROBE_AS_EXPECTED, "link up, engine idle")
 	               : step_end(p, PROBE_SURPRISE, "the bridge's link state is not \"up\"");
 }
@@ -310,6 +327,35 @@ static bool step_timing(
 	return step_end(p, PROBE_AS_EXPECTED, NULL);
 }
 
+/* How much one command may move (K10). What is too long is refused, in the versions whose images
+ * were read; nobody knows what others do with it, so they are not asked. */
+static bool step_longest(struct probe *p)
+{
+	static uint8_t data[LONGEST_ASKED];
+	uint32_t best = RTL_MAX_CHUNK;
+	int err = 0;
+
+	step_begin(p, "7", "longest transfer", "fw", "bridge.md 2.6");
+	if (!p->out->firmware_analysed) {
+		step_value(p, "not asked");
+		return step_end(p, PROBE_NOTED, "4096 bytes will do; more is not safe to ask for");
+	}
+	for (uint32_t len = 2 * best; len <= LONGEST_ASKED && !err; len *= 2) {
+		err = ask(p, RTL_READ_MEMORY, RTL_SRAM, data, len);
+		if (!err)
+			best = len;
+	}
+	if (err && !refused(p, err))
+		return step_failed(p, err);
+	p->out->max_transfer = best;
+	step_value(p, "%u bytes%s", best, err ? ", more is refused with 5/20/00" : " at least");
+	return best == RTL_MAX_CHUNK
+	               ? step_end(p, PROBE_AS_EXPECTED, NULL)
+	               : step_end(p, PROBE_NOTED,
+	                         "4096 was expected of a bridge without a disk; the driver stays "
+	                         "with 4096, to let others in between");
+}
+
 /* ---- step 8 ---- */
 
 static int read_memory(struct probe *p, uint32_t address, uint32_t *value)
@@ -346,10 +392,10 @@ static bool step_vram(struct probe *p)
 	if (!p->out->posted) /* bridge.md 7.2 step 11: VRAM only after POST */
 		return true;
 	step_begin(p, "8", "the card's memory", "fw", "bridge.md 2.10");
-	int err = read_memory(p, p->base + VRAM_OFFSET, &first);
+	int err = read_memory(p, p->base + RTL_PROBE_VRAM, &first);
 
 	if (!err)
-		err = read_memory(p, p->base + VRAM_OFFSET, &second);
+		err = read_memory(p, p->base + RTL_PROBE_VRAM, &second);
 	if (err)
 		return step_failed(p, err);
 	step_value(p, "%08x, again %08x", first, second);
@@ -409,7 +455,10 @@ static void steps(struct probe *p)
 	if (on && p->opt.write_level >= 1)
 		on = rtl_write_config(p);
 	if (on && p->opt.write_level >= 2)
-		rtl_write_card(p);
+		on = rtl_write_card(p);
+	/* last: an answer that long is in the trace as a digest only, and ends its replay */
+	if (on)
+		step_longest(p);
 }
 
 const struct probe_family probe_rtl921x = {.name = "rtl921x", .fits = fits, .steps = steps};
