@@ -54,20 +54,23 @@ bool card_vram_offset(struct vcard *c, uint64_t mc, uint64_t len, uint64_t *off)
 	return true;
 }
 
-/* power_up - state of a card that its VBIOS has posted (polaris.md 14.1 E1). With the lock held. */
+/* power_up - a cold card, or one that its VBIOS has posted and whose microcode is loaded
+ * (polaris.md 14.1 E2, E1). With the lock held. */
 static void power_up(struct vcard *c)
 {
+	c->ucode = c->opt.cold ? 0 : UCODE_ALL;
+	c->mec_blocked = false;
 	config_reset(c);
 	hqd_reset(c);
 	hdp_reset(c->hdp);
 	mmio_reset(c);
+	heat_reset(c);
 	vmem_scramble(c->mem);
 	gcn3_invalidate_l1(c->engine);
 	gcn3_invalidate_kcache(c->engine);
 	gcn3_invalidate_icache(c->engine);
 }
 
-/* The real card would come back un-posted; at this level POST is done before anybody can look. */
 void card_chip_reset(struct vcard *c)
 {
 	cp_quiesce(c);
@@ -93,12 +96,13 @@ static int build(struct vcard *c)
 		r = hdp_new(&c->hdp, c->mem);
 	if (r)
 		return r;
-	c->flash = malloc(CARD_FLASH_BYTES);
-	if (!c->flash)
-		return -ENOMEM;
-	vbios_build(c->flash, (uint32_t)(c->opt.vram_bytes >> 20));
+	r = rom_new(c);
+	if (!r)
+		r = smc_new(c);
+	if (!r)
+		r = smu_new(c);
 	mmio_regs_define(c->kind);
-	return 0;
+	return r;
 }
 
 int vcard_new(struct vcard **out, const struct vcard_options *opt)
@@ -120,6 +124,7 @@ int vcard_new(struct vcard **out, const struct vcard_options *opt)
 		return r;
 	}
 	pthread_mutex_lock(&c->lock);
+	heat_init(c);
 	power_up(c);
 	pthread_mutex_unlock(&c->lock);
 	*out = c;
@@ -137,6 +142,8 @@ void vcard_free(struct vcard *c)
 	if (c->mem)
 		vmem_free(c->mem);
 	free(c->flash);
+	free(c->smc_reg);
+	free(c->smu.ram);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
@@ -151,18 +158,32 @@ static uint32_t narrow(uint32_t value, unsigned byte_enables)
 	return value & mask;
 }
 
-/* BAR0 through HDP. BIF_FB_EN: bit 0 reads, bit 1 writes (polaris.md 3.2); switched off, reads
- * float. */
-static void access_vram(struct vcard *c, struct vcard_tlp *tlp, bool write, uint64_t off)
+/* BIF_FB_EN: bit 0 reads, bit 1 writes (polaris.md 3.2); switched off, reads float. Memory that was
+ * never initialised is noise (14.13). */
+bool card_vram_there(struct vcard *c, bool write, uint64_t off, uint32_t *noise)
 {
 	uint32_t enabled = c->reg[REG_BIF_FB_EN / 4];
+	uint64_t x = (off ^ now_ns()) * 0x9E3779B97F4A7C15u;
 
-	if (!(enabled & (write ? 2 : 1))) {
-		card_guest_error(c, "VRAM %s at 0x%llx while BIF_FB_EN is 0x%x",
-		        write ? "write" : "read", (unsigned long long)off, enabled);
-		tlp->data = write ? tlp->data : CARD_ALL_ONES;
-		return;
+	if (!mc_ready(c)) {
+		card_guest_error(c, "VRAM %s at 0x%llx before the memory is initialised",
+		        write ? "write" : "read", (unsigned long long)off);
+		*noise = write ? *noise : (uint32_t)(x >> 32);
+		return false;
 	}
+	if (enabled & (write ? 2 : 1))
+		return true;
+	card_guest_error(c, "VRAM %s at 0x%llx while BIF_FB_EN is 0x%x", write ? "write" : "read",
+	        (unsigned long long)off, enabled);
+	*noise = write ? *noise : CARD_ALL_ONES;
+	return false;
+}
+
+/* BAR0 through HDP. */
+static void access_vram(struct vcard *c, struct vcard_tlp *tlp, bool write, uint64_t off)
+{
+	if (!card_vram_there(c, write, off, &tlp->data))
+		return;
 	if (write ? hdp_write(c->hdp, off, tlp->byte_enables, tlp->data)
 	          : hdp_read(c->hdp, off, &tlp->data))
 		card_guest_error(c, "VRAM access at 0x%llx, past the end", (unsigned long long)off);
@@ -202,6 +223,10 @@ static enum vcard_completion access_memory(struct vcard *c, struct vcard_tlp *tl
 	bool write = tlp->type == VCARD_MEM_WRITE || tlp->type == VCARD_IO_WRITE;
 	uint64_t off = 0;
 
+	if (c->heat.tripped) { /* its power is off, the link is still there */
+		tlp->data = write ? tlp->data : CARD_ALL_ONES;
+		return VCARD_SC;
+	}
 	switch (config_decode(c, io, tlp->address, &off)) {
 	case WINDOW_VRAM: access_vram(c, tlp, write, off); break;
 	case WINDOW_IO: /* the first registers once more: polaris.md 1.2 */

@@ -12,6 +12,9 @@
 struct vcard;
 
 struct vcard_options {
+	bool cold;         /* power on un-posted; else as if the VBIOS had run (polaris.md 14.1) */
+	const char *vbios; /* image file, at most 512 KiB; NULL: a synthetic one. Read at once. */
+	int ambient;       /* degrees C around the card; 0 = 25 */
 	uint64_t vram_bytes;   /* 0 = 8 GiB */
 	unsigned threads;      /* engine workers, 0 = one per core */
 	bool ignore_mmio_wptr; /* a PQ_WPTR write on an active queue does nothing (resident-plans.md
@@ -59,6 +62,30 @@ enum vcard_completion vcard_tlp(struct vcard *c, struct vcard_tlp *tlp);
 /* vcard_reset - fundamental reset (PERST#): all state but nothing of the host's. VRAM is scrambled.
  */
 void vcard_reset(struct vcard *c);
+
+/* Faults to inject. They outlive resets. */
+enum vcard_fault {
+	VCARD_FAULT_FAN_STUCK,   /* the fan does not turn, its tach is silent */
+	VCARD_FAULT_SMU_SILENT,  /* messages are never answered */
+	VCARD_FAULT_SMU_FAILS,   /* the message with id @value is answered 0xFF */
+	VCARD_FAULT_SMU_REJECTS, /* Test finds every image bad */
+	VCARD_FAULT_UCODE_STUCK, /* the ucodes in mask @value never finish loading */
+	VCARD_FAULT_MEC_DEAD,    /* the compute queues execute nothing */
+	VCARD_FAULT_OVERHEAT,    /* the die is at @value degrees C, whatever cools it */
+	VCARD_FAULT_MC_DEAF,     /* memory training never ends */
+	VCARD_FAULT_LOAD,        /* busy to @value - 1 per cent, whatever executes */
+	VCARD_FAULT_COUNT
+};
+/* vcard_inject - arm a fault; @value 0 disarms it. */
+void vcard_inject(struct vcard *c, enum vcard_fault fault, unsigned value);
+/* vcard_fault_parse - "NAME" or "NAME=VALUE": fan-stuck, smu-silent, smu-fails=ID, smu-rejects,
+ * ucode-stuck=MASK, mec-dead, overheat=C, mc-deaf, load=PERCENT. Return: 0; -EINVAL. */
+int vcard_fault_parse(const char *text, enum vcard_fault *fault, unsigned *value);
+/* vcard_spoil - reads of one register differ from the truth by @flip (0: no more), in BAR5 (@smc
+ * false, byte offset) or in the SMC space. Return: 0; -ENOSPC eight are spoilt already. */
+int vcard_spoil(struct vcard *c, bool smc, uint32_t address, uint32_t flip);
+/* vcard_advance - let the time of SMU and heat run ahead by @ms. */
+void vcard_advance(struct vcard *c, uint64_t ms);
 
 /* What tests and the enclosure's statistics want to know. */
 struct vcard_stats {

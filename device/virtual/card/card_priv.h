@@ -14,6 +14,7 @@
 
 #include "device/regs/regs.h"
 #include "device/virtual/card/card.h"
+#include "device/virtual/card/smu_priv.h"
 #include "device/virtual/gcn3/engine.h"
 #include "device/virtual/mem/vmem.h"
 
@@ -23,8 +24,11 @@
 #define CARD_VMIDS       16
 #define CARD_SH_MEM_REGS 5
 #define CARD_MMIO_DWORDS (RX_MMIO_BYTES / 4)
-#define CARD_FLASH_BYTES 0x80000u /* 512 KiB flash: polaris.md 2.1 */
-#define CARD_ROM_BYTES   0x20000u /* expansion ROM window: polaris.md 1.2 */
+#define CARD_FLASH_BYTES 0x40000u /* the least a flash has: 256 KiB (polaris.md 2.1) */
+#define CARD_FLASH_MAX   0x80000u
+#define CARD_ROM_BYTES   0x20000u /* the least the expansion ROM window has: polaris.md 1.2 */
+#define CARD_SPOILS      8
+#define CARD_PCIE_CORE   64 /* registers behind PCIE_INDEX that one power-on may touch */
 #define CARD_BAR0_BYTES  (256ull << 20)
 #define CARD_BAR2_BYTES  (2ull << 20)
 #define CARD_AUDIO_BYTES 0x4000u
@@ -127,10 +131,27 @@ struct vcard {
 	uint32_t mec2_hqd[CARD_PIPES][CARD_QUEUES][HQD_DWORDS];
 	uint64_t clock_latch;
 	uint64_t reset_until_ns; /* registers read all ones until then, after a chip reset */
+	uint64_t time_ahead_ns;  /* vcard_advance */
 	uint32_t rom_index;
-	uint32_t smc_value[64];
+	uint32_t *smc_reg; /* blocks of smc.c, owned */
 	uint64_t smc_complained;
-	uint8_t *flash;
+	uint8_t *flash; /* flash_bytes, of which the image is the first image_bytes; owned */
+	uint32_t flash_bytes, image_bytes;
+	uint32_t subsystem; /* configuration 0x2C */
+	struct {
+		uint32_t index, value;
+	} pcie[CARD_PCIE_CORE];
+	unsigned pcie_used;
+	struct mc_seq mc;
+	struct smu smu;
+	struct heat heat;
+	uint32_t ucode;   /* mask of the engines that have theirs */
+	bool mec_blocked; /* unhalted without what it needs: nothing runs until it is halted */
+	unsigned fault[VCARD_FAULT_COUNT];
+	struct {
+		bool smc;
+		uint32_t address, flip;
+	} spoil[CARD_SPOILS];
 	struct hdp *hdp;
 	struct cp_pipe pipe[CARD_PIPES];
 	_Atomic uint64_t fb_base, fb_size;
@@ -140,13 +161,20 @@ struct vcard {
 /* card.c */
 void card_log(struct vcard *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void card_guest_error(struct vcard *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-uint64_t card_clock(void); /* 25 MHz: polaris.md 6.3 */
+uint64_t card_clock(void);          /* 25 MHz: polaris.md 6.3 */
+uint64_t card_now(struct vcard *c); /* ns, of the SMU and the heat */
+/* card_posted - ASIC_Init has run: BIOS_SCRATCH_7 bit 9 (polaris.md 1.5). */
+bool card_posted(const struct vcard *c);
 /* card_chip_reset - everything but the callers and the host's power switch. Called with the lock
  * held. */
 void card_chip_reset(struct vcard *c);
 /* card_vram_offset - MC address to VRAM offset. Return: false when [mc, mc + len) is not all VRAM.
  */
 bool card_vram_offset(struct vcard *c, uint64_t mc, uint64_t len, uint64_t *off);
+
+/* card_vram_there - whether the host reaches VRAM: memory initialised, BIF_FB_EN set. Counts the
+ * error if not; @noise: what a read then gets. */
+bool card_vram_there(struct vcard *c, bool write, uint64_t off, uint32_t *noise);
 
 /* config.c: with the lock held. */
 void config_reset(struct vcard *c);
@@ -179,18 +207,39 @@ enum reg_kind {
 	REG_CONTROL,   /* has an effect packets must not cause */
 	REG_BANKED_SH_MEM,
 	REG_BANKED_HQD,
+	REG_VBIOS,    /* storage of a block that ATOM tables program; not for packets */
+	REG_UNPOSTED, /* the same, but only ASIC_Init may: undefined once the card is posted */
 };
 /* mmio_regs.c: what exists and its value after reset. */
 void mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS]);
 void mmio_regs_reset(struct vcard *c);
+/* post_regs.c: the blocks of the VBIOS, over what is still undefined. */
+void post_regs_define(uint8_t kind[CARD_MMIO_DWORDS]);
+/* post_regs_special - registers with effects that only ASIC_Init and the memory microcode use.
+ * Return: whether @off is one. */
+bool post_regs_read(struct vcard *c, uint32_t off, uint32_t *value);
+bool post_regs_write(struct vcard *c, uint32_t off, uint32_t value);
+void post_regs_reset(struct vcard *c);
 
-/* smc.c: the SMC address space behind the index/data pairs, with the lock held. */
+/* smc.c: the SMC address space behind the index/data pairs, with the lock held. @vbios: through the
+ * pair that ATOM tables use, where whole blocks are storage; else named registers only. */
+int smc_new(struct vcard *c);
 void smc_reset(struct vcard *c);
-uint32_t smc_read(struct vcard *c, uint32_t index);
-void smc_write(struct vcard *c, uint32_t index, uint32_t value);
+uint32_t smc_read(struct vcard *c, uint32_t index, bool vbios);
+void smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios);
+uint32_t *smc_storage(struct vcard *c, uint32_t index); /* NULL: no such register */
 
-/* vbios.c: fill the flash. @vram_mb: for the tables. */
-void vbios_build(uint8_t flash[CARD_FLASH_BYTES], uint32_t vram_mb);
+/* rom.c: load or build the flash. Return: 0; -errno, logged. */
+int rom_new(struct vcard *c);
+uint32_t rom_window(const struct vcard *c); /* bytes of the expansion ROM BAR */
+/* vbios.c: fill @flash with an image. @vram_mb: for the tables. Return: bytes of the image. */
+uint32_t vbios_build(uint8_t flash[CARD_FLASH_BYTES], uint32_t vram_mb);
+
+/* faults.c: what a spoilt register reads. */
+uint32_t fault_spoil(const struct vcard *c, bool smc, uint32_t address, uint32_t value);
+/* engines.c: halt bits of a card whose engines need their microcode. */
+void engine_check_mec(struct vcard *c);
+void engine_check(struct vcard *c, uint32_t off);
 
 /* hdp.c: with the lock held. */
 int hdp_new(struct hdp **out, struct vmem *mem);

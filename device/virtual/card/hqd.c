@@ -32,7 +32,8 @@ static uint32_t *mec2_register(struct vcard *c, uint32_t off)
 
 bool hqd_halted(struct vcard *c)
 {
-	return c->reg[REG_CP_MEC_CNTL / 4] & MEC_ME1_HALT;
+	return c->reg[REG_CP_MEC_CNTL / 4] & MEC_ME1_HALT || c->mec_blocked ||
+	       c->fault[VCARD_FAULT_MEC_DEAD];
 }
 
 uint64_t hqd_ring_dwords(const struct cp_queue *q)

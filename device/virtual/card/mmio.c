@@ -21,7 +21,7 @@ static void update_fb(struct vcard *c)
 {
 	uint32_t v = c->reg[DW(MC_VM_FB_LOCATION)];
 	uint64_t base = (uint64_t)(v & 0xFFFF) << 24, top = (uint64_t)(v >> 16) << 24 | 0xFFFFFF;
-	uint64_t size = top > base ? top - base + 1 : 0;
+	uint64_t size = v && top > base ? top - base + 1 : 0;
 
 	c->fb_base = base;
 	c->fb_size = size < vmem_size(c->mem) ? size : vmem_size(c->mem);
@@ -34,7 +34,14 @@ void mmio_reset(struct vcard *c)
 	memset(c->mec2_hqd, 0, sizeof(c->mec2_hqd));
 	c->clock_latch = 0;
 	smc_reset(c);
+	post_regs_reset(c);
+	smu_reset(c);
 	update_fb(c);
+}
+
+bool card_posted(const struct vcard *c)
+{
+	return c->reg[DW(BIOS_SCRATCH_7)] & 0x200; /* polaris.md 1.5 */
 }
 
 static void complain(struct vcard *c, const char *what, uint32_t off)
@@ -64,6 +71,8 @@ static uint32_t mm_data_read(struct vcard *c)
 	uint64_t off = (uint64_t)c->reg[DW(MM_INDEX_HI)] << 31 | (index & ~MM_INDEX_VRAM);
 
 	if (index & MM_INDEX_VRAM) {
+		if (!card_vram_there(c, false, off, &value))
+			return value;
 		if (off % 4 || hdp_read(c->hdp, off, &value))
 			card_guest_error(
 			        c, "MM_DATA read at VRAM offset 0x%llx", (unsigned long long)off);
@@ -82,6 +91,8 @@ static void mm_data_write(struct vcard *c, uint32_t value)
 	uint64_t off = (uint64_t)c->reg[DW(MM_INDEX_HI)] << 31 | (index & ~MM_INDEX_VRAM);
 
 	if (index & MM_INDEX_VRAM) {
+		if (!card_vram_there(c, true, off, &value))
+			return;
 		if (off % 4 || hdp_write(c->hdp, off, 0xF, value))
 			card_guest_error(
 			        c, "MM_DATA write at VRAM offset 0x%llx", (unsigned long long)off);
@@ -105,7 +116,8 @@ static void smc_advance(struct vcard *c, uint32_t index)
 
 static uint32_t smc_data_read(struct vcard *c, uint32_t off)
 {
-	uint32_t index = off / 4 - 1, value = smc_read(c, c->reg[index]);
+	uint32_t index = off / 4 - 1;
+	uint32_t value = smc_read(c, c->reg[index], index == DW(SMC_IND_INDEX_1));
 
 	smc_advance(c, index);
 	return value;
@@ -115,7 +127,7 @@ static void smc_data_write(struct vcard *c, uint32_t off, uint32_t value)
 {
 	uint32_t index = off / 4 - 1;
 
-	smc_write(c, c->reg[index], value);
+	smc_write(c, c->reg[index], value, index == DW(SMC_IND_INDEX_1));
 	smc_advance(c, index);
 }
 
@@ -129,17 +141,30 @@ static uint32_t shader_array_config(struct vcard *c)
 	return exists ? 0 : 0xFFFF0000;
 }
 
-uint32_t mmio_read(struct vcard *c, uint32_t off)
+/* kind_now - some registers are there for ASIC_Init only (post_regs.c). */
+static enum reg_kind kind_now(const struct vcard *c, uint32_t off)
 {
+	enum reg_kind k = c->kind[off / 4];
+
+	return k == REG_UNPOSTED && card_posted(c) ? REG_UNDEFINED : k;
+}
+
+static uint32_t read_true(struct vcard *c, uint32_t off)
+{
+	uint32_t value;
 	bool busy;
 
-	switch (c->kind[off / 4]) {
+	switch (kind_now(c, off)) {
 	case REG_UNDEFINED: complain(c, "read of undefined", off); return 0;
 	case REG_BANKED_HQD: return hqd_read(c, off);
 	case REG_BANKED_SH_MEM: return *sh_mem_bank(c, off);
 	default: break;
 	}
+	if (post_regs_read(c, off, &value))
+		return value;
 	switch (off) {
+	case REG_SMC_RESP_0:
+	case REG_SMC_MSG_ARG_0: smu_tick(c); return c->reg[off / 4];
 	case REG_MM_DATA: return mm_data_read(c);
 	case REG_SMC_IND_DATA_0:
 	case REG_SMC_IND_DATA_1:
@@ -159,6 +184,11 @@ uint32_t mmio_read(struct vcard *c, uint32_t off)
 	}
 }
 
+uint32_t mmio_read(struct vcard *c, uint32_t off)
+{
+	return fault_spoil(c, false, off, read_true(c, off));
+}
+
 static void soft_reset(struct vcard *c, uint32_t off, uint32_t value)
 {
 	uint32_t cp = off == REG_GRBM_SOFT_RESET ? GRBM_RESETS_CP : SRBM_RESETS_CP;
@@ -175,6 +205,7 @@ static void soft_reset(struct vcard *c, uint32_t off, uint32_t value)
 static void write_mec_cntl(struct vcard *c, uint32_t value)
 {
 	c->reg[DW(CP_MEC_CNTL)] = value;
+	engine_check_mec(c);
 	for (unsigned i = 0; i < CARD_PIPES; i++)
 		cp_poke(&c->pipe[i]);
 }
@@ -192,7 +223,10 @@ static void sq_cmd(struct vcard *c, uint32_t value)
 
 static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
 {
+	if (post_regs_write(c, off, value))
+		return;
 	switch (off) {
+	case REG_SMC_MESSAGE_0: smu_message(c, value); return;
 	case REG_MM_DATA: mm_data_write(c, value); return;
 	case REG_SMC_IND_DATA_0:
 	case REG_SMC_IND_DATA_1:
@@ -228,13 +262,13 @@ static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
 		c->reg[off / 4] = value;
 		update_fb(c);
 		return;
-	default: c->reg[off / 4] = value;
+	default: c->reg[off / 4] = value; engine_check(c, off);
 	}
 }
 
 void mmio_write(struct vcard *c, uint32_t off, uint32_t value)
 {
-	switch (c->kind[off / 4]) {
+	switch (kind_now(c, off)) {
 	case REG_UNDEFINED: complain(c, "write to undefined", off); return;
 	case REG_READ_ONLY: complain(c, "write to read-only", off); return;
 	case REG_BANKED_HQD: hqd_write(c, off, value); return;

@@ -1,6 +1,6 @@
-/* mmio_regs.c - which registers exist and what they hold after a reset of a posted card. Everything
- * the driver's bring-up may touch is here (polaris.md 13 phases A, B, D, E); any other offset is
- * undefined: a guest error.
+/* mmio_regs.c - which registers exist and what they hold after a reset. Everything the driver's
+ * bring-up may touch is here (polaris.md 13), what only the VBIOS touches in post_regs.c; any other
+ * offset is undefined: a guest error.
  */
 #include <string.h>
 
@@ -24,9 +24,6 @@ static const struct range more_storage[] = {
 /* Indirect windows into, and ports of, blocks that are absent at this level: they answer nothing.
  */
 static const struct range undefined[] = {
-        {REG_PCIE_DATA, REG_PCIE_DATA},
-        {REG_MC_SEQ_SUP_PGM, REG_MC_SEQ_SUP_PGM},
-        {REG_MC_SEQ_IO_DEBUG_DATA, REG_MC_SEQ_IO_DEBUG_DATA},
         {REG_GC_CAC_IND_DATA, REG_GC_CAC_IND_DATA},
         {REG_DIDT_IND_DATA, REG_DIDT_IND_DATA},
         {REG_SQ_IND_DATA, REG_SQ_IND_DATA},
@@ -38,15 +35,11 @@ static const struct range undefined[] = {
 
 /* Status, straps, and registers of blocks that are absent: they read, a write is a guest error. */
 static const struct range read_only[] = {
-        {REG_PCIE_INDEX, REG_PCIE_INDEX},
         {REG_SRBM_STATUS2, REG_SRBM_STATUS},
         {REG_SRBM_READ_ERROR, REG_SRBM_READ_ERROR},
         {REG_VM_L2_STATUS, REG_VM_L2_STATUS},
         {REG_VM_INVALIDATE_RESPONSE, REG_VM_INVALIDATE_RESPONSE},
         {REG_VM_CONTEXT0_PROTECTION_FAULT_STATUS, REG_VM_CONTEXT1_PROTECTION_FAULT_ADDR},
-        {REG_MC_SEQ_SUP_CNTL, REG_MC_SEQ_SUP_CNTL},
-        {REG_MC_SEQ_IO_DEBUG_INDEX, REG_MC_SEQ_IO_DEBUG_INDEX},
-        {REG_MC_SEQ_MISC9, REG_MC_SEQ_MISC9},
         {REG_PCIE_EFUSE4, REG_PCIE_EFUSE4},
         {REG_CC_BIF_BX_FUSESTRAP0, REG_CC_BIF_BX_FUSESTRAP0},
         {REG_BACO_CNTL, REG_BACO_CNTL},
@@ -87,6 +80,8 @@ static const struct range control[] = {
         {REG_MM_INDEX_HI, REG_MM_INDEX_HI},
         {REG_SMC_IND_INDEX_0, REG_SMC_IND_DATA_1},
         {REG_SMC_IND_ACCESS_CNTL, REG_SMC_IND_ACCESS_CNTL},
+        {REG_SMC_MESSAGE_0, REG_SMC_RESP_0},
+        {REG_SMC_MSG_ARG_0, REG_SMC_MSG_ARG_0},
         {REG_SMC_IND_INDEX_11, REG_SMC_IND_DATA_11},
         {REG_SRBM_GFX_CNTL, REG_SRBM_GFX_CNTL},
         {REG_SRBM_SOFT_RESET, REG_SRBM_SOFT_RESET},
@@ -94,6 +89,10 @@ static const struct range control[] = {
         {REG_BIF_FB_EN, REG_BIF_FB_EN},
         {REG_GRBM_SOFT_RESET, REG_GRBM_SOFT_RESET},
         {REG_CP_MEC_CNTL, REG_CP_MEC_CNTL},
+        {REG_CP_ME_CNTL, REG_CP_ME_CNTL},
+        {REG_RLC_CNTL, REG_RLC_CNTL},
+        {REG_SDMA0_F32_CNTL, REG_SDMA0_F32_CNTL},
+        {REG_SDMA1_F32_CNTL, REG_SDMA1_F32_CNTL},
         {REG_SQ_CMD, REG_SQ_CMD},
 };
 
@@ -135,26 +134,41 @@ void mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
 	mark(kind, sh_mem, ARRAY_SIZE(sh_mem), REG_BANKED_SH_MEM, true);
 	mark(kind, hqd, ARRAY_SIZE(hqd), REG_BANKED_HQD, false);
 	mark(kind, undefined, ARRAY_SIZE(undefined), REG_UNDEFINED, true);
+	post_regs_define(kind);
 }
 
-static const struct {
+struct value {
 	uint32_t off, value;
-} posted[] = {
+};
+
+/* What is so from power-on. */
+static const struct value cold[] = {
+        {REG_PCIE_EFUSE4, 0x00067DF0},    /* 1.1: device id strap, revision 0 */
+        {REG_GB_ADDR_CONFIG, 0x22011003}, /* 14.11 */
+        {REG_GRBM_GFX_INDEX, 0xE0000000}, /* 6.1 */
+        {REG_CP_MEC_CNTL, 0x50000000},    /* 6.4: both halted */
+        {REG_CP_ME_CNTL, 0x15000000},
+        {REG_RLC_GPM_STAT, 0x3},     /* 14.4: clock and power on */
+        {REG_SDMA0_STATUS_REG, 0x1}, /* 8.1: idle */
+        {REG_SDMA0_F32_CNTL, 0x1},   /* 8.1: halted */
+        {REG_SDMA1_F32_CNTL, 0x1},
+};
+
+/* What ASIC_Init leaves behind. */
+static const struct value posted[] = {
         {REG_BIOS_SCRATCH_7, 0x200},           /* ASIC init complete: polaris.md 1.5 */
         {REG_MM_INDEX_HI, 3},                  /* 2.5 */
         {REG_MC_SHARED_CHMAP, 0x3000},         /* 14.4 */
         {REG_MC_ARB_RAMCFG, 0xA1},             /* 1.4: NOOFCOLS 2, i.e. rows of 4 KiB */
-        {REG_MC_SEQ_MISC0, 0x50000080},        /* 2.5: GDDR5, sequencer running */
         {REG_BIF_FB_EN, 3},                    /* 2.5 */
         {REG_HDP_NONSURFACE_BASE, 0xF4000000}, /* 2.5 */
-        {REG_PCIE_EFUSE4, 0x00067DF0},         /* 1.1: device id strap, revision 0 */
-        {REG_GB_ADDR_CONFIG, 0x22011003},      /* 14.11 */
-        {REG_GRBM_GFX_INDEX, 0xE0000000},      /* 6.1 */
-        {REG_CP_MEC_CNTL, 0x50000000},         /* 6.4: both halted */
-        {REG_CP_ME_CNTL, 0x15000000}, {REG_RLC_GPM_STAT, 0x3}, /* 14.4: clock and power on */
-        {REG_SDMA0_STATUS_REG, 0x1},                           /* 8.1: idle */
-        {REG_SDMA0_F32_CNTL, 0x1},                             /* 8.1: halted */
 };
+
+static void set(struct vcard *c, const struct value *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		c->reg[v[i].off / 4] = v[i].value;
+}
 
 void mmio_regs_reset(struct vcard *c)
 {
@@ -162,8 +176,10 @@ void mmio_regs_reset(struct vcard *c)
 	uint32_t base = 0xF400; /* FB base >> 24: polaris.md 2.5 */
 
 	memset(c->reg, 0, sizeof(c->reg));
-	for (size_t i = 0; i < ARRAY_SIZE(posted); i++)
-		c->reg[posted[i].off / 4] = posted[i].value;
+	set(c, cold, ARRAY_SIZE(cold));
+	if (c->opt.cold)
+		return;
+	set(c, posted, ARRAY_SIZE(posted));
 	c->reg[REG_CONFIG_MEMSIZE / 4] = vram_mb;
 	c->reg[REG_MC_VM_FB_LOCATION / 4] =
 	        (base + (vram_mb >> 4) - 1) << 16 | base; /* 16 MiB units */

@@ -117,7 +117,7 @@ static void build_data_tables(uint8_t *rom, uint32_t vram_mb)
 	put_le16(rom + AT_VRAM_INFO + 20 + 20, (uint16_t)vram_mb);
 }
 
-void vbios_build(uint8_t flash[CARD_FLASH_BYTES], uint32_t vram_mb)
+uint32_t vbios_build(uint8_t flash[CARD_FLASH_BYTES], uint32_t vram_mb)
 {
 	uint8_t sum = 0;
 
@@ -129,4 +129,5 @@ void vbios_build(uint8_t flash[CARD_FLASH_BYTES], uint32_t vram_mb)
 	for (unsigned i = 0; i < IMAGE_BYTES; i++)
 		sum = (uint8_t)(sum + flash[i]);
 	flash[AT_CHECKSUM] = (uint8_t)-sum;
+	return IMAGE_BYTES;
 }

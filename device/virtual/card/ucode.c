@@ -1,0 +1,55 @@
+/* ucode.c - is this an image an engine would accept? A real card checks a signature. Stand-ins,
+ * which tests and a card without vendor files use, carry their own proof: magic "FSRX", kind,
+ * length, and the CRC-32 of everything before it in the last dword. Little endian. Vendor images
+ * have no such header and are only looked at for being there at all.
+ */
+#include "device/bytes.h"
+#include "device/virtual/card/card_priv.h"
+
+#define UCODE_MAGIC 0x58525346u /* "FSRX", this project's own */
+
+/* CRC-32 as zlib computes it: polynomial 0x04C11DB7, reflected */
+static uint32_t crc32_of(const uint8_t *p, size_t n)
+{
+	uint32_t crc = 0xFFFFFFFF;
+
+	for (size_t i = 0; i < n; i++) {
+		crc ^= p[i];
+		for (int k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+	}
+	return ~crc;
+}
+
+static bool stand_in(const uint8_t *image, size_t bytes)
+{
+	return bytes >= UCODE_HEADER + 4 && get_le32(image) == UCODE_MAGIC;
+}
+
+uint32_t ucode_bytes(const uint8_t *image, size_t bytes)
+{
+	return stand_in(image, bytes) ? get_le32(image + 8) : 0;
+}
+
+static bool all_the_same(const uint8_t *image, size_t bytes)
+{
+	for (size_t i = 1; i < bytes; i++)
+		if (image[i] != image[0])
+			return false;
+	return true;
+}
+
+const char *ucode_wrong(const uint8_t *image, size_t bytes, size_t at, uint32_t kind)
+{
+	if (!bytes || all_the_same(image, bytes))
+		return "there is no image";
+	if (at > bytes || !stand_in(image + at, bytes - at))
+		return NULL;
+	if (get_le32(image + at + 4) != kind)
+		return "the image is for another engine";
+	if (get_le32(image + at + 8) != bytes)
+		return "the image has another length than it says";
+	if (get_le32(image + bytes - 4) != crc32_of(image, bytes - 4))
+		return "the image is corrupt: its checksum is wrong";
+	return NULL;
+}
