@@ -300,6 +300,29 @@ static void a_pcie_reset_takes_the_card_along(void **state)
 	venc_free(e);
 }
 
+/* bridge.md 1.5, without streams: command, read ready, data, status */
+static void e4_works_over_uas(void **state)
+{
+	static const uint8_t command[32] = {
+	        [0] = 0x01, [3] = 7, [16] = 0xE4, [17] = 6, [18] = 0x50, [19] = 0x07, [20] = 0xF0};
+	static const uint8_t version[6] = {0x24, 0x04, 0x17, 0x85, 0, 0};
+	struct venc *e = asm_new(VENC_ASM246X);
+	uint8_t iu[64], data[64];
+
+	(void)state;
+	assert_int_equal(venc_control(e, 0x01, 11, 1, 0, NULL, 0), 0);
+	assert_int_equal(venc_pipe_out(e, 0x04, command, sizeof(command)), 32);
+	assert_true(venc_pipe_in(e, 0x83, iu, sizeof(iu)) > 0);
+	assert_int_equal(iu[0], 0x06);
+	assert_int_equal(venc_pipe_in(e, 0x81, data, sizeof(data)), 6);
+	assert_memory_equal(data, version, 6);
+	assert_true(venc_pipe_in(e, 0x83, iu, sizeof(iu)) > 0);
+	assert_int_equal(iu[0], 0x03);
+	assert_int_equal(iu[6], 0);
+	assert_int_equal(own_guest_errors(e), 0);
+	venc_free(e);
+}
+
 static void names_of_bridges_are_parsed(void **state)
 {
 	enum venc_bridge b = VENC_RTL921X;
@@ -331,6 +354,7 @@ int main(void)
 	        cmocka_unit_test(the_link_registers_of_a_246x_follow_the_link),
 	        cmocka_unit_test(a_cpu_reset_answers_after_a_port_reset),
 	        cmocka_unit_test(a_pcie_reset_takes_the_card_along),
+	        cmocka_unit_test(e4_works_over_uas),
 	        cmocka_unit_test(names_of_bridges_are_parsed),
 	};
 
