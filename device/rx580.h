@@ -54,7 +54,7 @@ int rx_open(struct rx580 **out, const struct rx_options *opt);
 void rx_close(struct rx580 *rx);
 
 /* What `status` and `bridge` show. Any thread: a copy kept under a lock, never touching the link.
- */
+ * RX_GONE also as soon as the device is seen to leave, before any call has failed. */
 struct rx_info {
 	enum rx_state state;
 	char backend[16];       /* usb | sg | virtual */

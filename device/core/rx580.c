@@ -84,6 +84,8 @@ void rx_read_info(struct rx580 *rx, struct rx_info *out)
 	pthread_mutex_lock(&rx->lock);
 	*out = rx->info;
 	pthread_mutex_unlock(&rx->lock);
+	if (out->state != RX_INIT && scsi_left(rx->scsi))
+		out->state = RX_GONE;
 }
 
 uint64_t rx_model_ns(struct rx580 *rx)

@@ -251,6 +251,13 @@ static void bot_link_stats(struct scsi *s, struct usb_link_stats *out)
 	pipe->ops->link_stats(pipe, out);
 }
 
+static bool bot_left(struct scsi *s)
+{
+	struct usb_pipe *pipe = ((struct bot *)s)->pipe;
+
+	return pipe->ops->left && pipe->ops->left(pipe);
+}
+
 static void bot_free(struct scsi *s)
 {
 	struct usb_pipe *pipe = ((struct bot *)s)->pipe;
@@ -261,7 +268,8 @@ static void bot_free(struct scsi *s)
 
 int scsi_bot_new(struct scsi **out, struct usb_pipe *pipe)
 {
-	static const struct scsi_ops ops = {bot_exec, bot_identity, bot_link_stats, bot_free};
+	static const struct scsi_ops ops = {
+	        bot_exec, bot_identity, bot_link_stats, bot_free, bot_left};
 	struct bot *b = calloc(1, sizeof(*b));
 
 	if (!b)

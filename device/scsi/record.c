@@ -157,6 +157,11 @@ static void record_link_stats(struct scsi *s, struct usb_link_stats *out)
 	scsi_link_stats(((struct record *)s)->inner, out);
 }
 
+static bool record_left(struct scsi *s)
+{
+	return scsi_left(((struct record *)s)->inner);
+}
+
 static void put_end(struct record *r)
 {
 	char text[64];
@@ -190,7 +195,7 @@ static FILE *make_file(const char *path)
 int scsi_record_new(struct scsi **out, struct scsi *inner, const char *path)
 {
 	static const struct scsi_ops ops = {
-	        record_exec, record_identity, record_link_stats, record_free};
+	        record_exec, record_identity, record_link_stats, record_free, record_left};
 	struct record *r = calloc(1, sizeof(*r));
 	struct usb_identity id;
 	char text[128];

@@ -67,3 +67,8 @@ void scsi_link_stats(struct scsi *s, struct usb_link_stats *out)
 {
 	s->ops->link_stats(s, out);
 }
+
+bool scsi_left(struct scsi *s)
+{
+	return s->ops->left && s->ops->left(s);
+}

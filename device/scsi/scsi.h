@@ -1,6 +1,6 @@
 /* scsi.h - one SCSI command: CDB, data, sense. Carriers: bot.c over a pair of bulk pipes
  * (bridge.md 1.3), sg.c over Linux SG_IO (bridge.md 1.6), replay.c from a file; record.c stands in
- * front of another. Called only on the owner thread.
+ * front of another. Called only on the owner thread, but for scsi_left.
  */
 #ifndef RX_SCSI_H
 #define RX_SCSI_H
@@ -78,6 +78,9 @@ int scsi_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi_dir 
 /* scsi_last_us - how long the last command took; a replayed one as long as it did when recorded. */
 uint32_t scsi_last_us(const struct scsi *s);
 void scsi_read_counters(const struct scsi *s, struct scsi_counters *out);
+/* scsi_left - whether the device was seen to be unplugged, without a command. Any thread, but not
+ * during scsi_free. False does not prove that it is there. */
+bool scsi_left(struct scsi *s);
 /* Of the device at the other end; an SG node need not be USB, its ids are 0 then. */
 void scsi_identity(struct scsi *s, struct usb_identity *out);
 void scsi_link_stats(struct scsi *s, struct usb_link_stats *out);

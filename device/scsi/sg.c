@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <scsi/sg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #define SENSE_ROOM    32      /* bridge.md 1.6: at least 32 */
 #define SG_V3         30000   /* first version of the driver with SG_IO: scsi-generic HOWTO */
 #define DEFAULT_BYTES 0x10000 /* what every host can do, should the driver not tell its limit */
+#define REMOVAL_MS    1000 /* a hub reports a removal every 256 ms at the latest: USB 2.0 11.23.1 */
 
 #define STATUS_GOOD      0x00 /* SAM-4 5.3.1 */
 #define STATUS_CHECK     0x02
@@ -39,6 +41,16 @@ static int vanish(struct sg *g)
 	return rx_fail("sg", -ENODEV, "the bridge was unplugged");
 }
 
+/* pulled_out - a removal first fails the command under way like any other mishap; a moment later
+ * the kernel takes the node away, which hangs up those who have it open (Linux drivers/scsi/sg.c,
+ * sg_poll()). */
+static bool pulled_out(const struct sg *g)
+{
+	struct pollfd p = {.fd = g->fd};
+
+	return poll(&p, 1, REMOVAL_MS) > 0 && p.revents & POLLHUP;
+}
+
 /* transport_failure - the kernel has aborted and perhaps reset the device, so its state may be lost
  * (bridge.md 1.6). */
 static int transport_failure(struct sg *g, const struct sg_io_hdr *h)
@@ -46,7 +58,7 @@ static int transport_failure(struct sg *g, const struct sg_io_hdr *h)
 	bool late = h->host_status == DID_TIME_OUT ||
 	            (h->driver_status & DRIVER_CODE_MASK) == DRIVER_TIMEOUT;
 
-	if (h->host_status == DID_NO_CONNECT)
+	if (h->host_status == DID_NO_CONNECT || pulled_out(g))
 		return vanish(g);
 	g->s.counters.resets++;
 	*(late ? &g->s.counters.timeouts : &g->s.counters.bad_status) += 1;
@@ -132,6 +144,14 @@ static void sg_link_stats(struct scsi *s, struct usb_link_stats *out)
 	*out = (struct usb_link_stats){0}; /* a real enclosure counts nothing for us */
 }
 
+/* The sg driver hangs up on whoever polls a device that is gone: sg.c of Linux, sg_poll. */
+static bool sg_left(struct scsi *s)
+{
+	struct pollfd p = {.fd = ((struct sg *)s)->fd};
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLHUP;
+}
+
 static void sg_free(struct scsi *s)
 {
 	close(((struct sg *)s)->fd);
@@ -203,7 +223,7 @@ static int prepare(struct sg *g, const char *path)
 
 int scsi_sg_new(struct scsi **out, const char *path)
 {
-	static const struct scsi_ops ops = {sg_exec, sg_identity, sg_link_stats, sg_free};
+	static const struct scsi_ops ops = {sg_exec, sg_identity, sg_link_stats, sg_free, sg_left};
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)

@@ -2,6 +2,7 @@
  * found through sysfs (find.c), its endpoints come from its descriptors (bridge.md 1.2).
  */
 #include <libusb.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,10 @@ struct libusb_pipe {
 	libusb_device_handle *handle;
 	struct usb_address where; /* with its port: where to look after re-enumeration */
 	struct usb_identity id;
+	_Atomic(libusb_device *) device; /* of @handle; NULL while its leaving means nothing */
+	libusb_hotplug_callback_handle watch;
+	bool watching;
+	atomic_bool left; /* the device of @handle: seen by whichever thread handles events */
 	uint8_t interface, alternate, in, out;
 };
 
@@ -57,7 +62,7 @@ static int bulk(
 {
 	int moved = 0;
 
-	if (!l->handle)
+	if (!l->handle || atomic_load(&l->left))
 		return -ENODEV;
 	if (len > INT32_MAX)
 		return -EINVAL;
@@ -249,10 +254,46 @@ static int settle(struct libusb_pipe *l)
 	           : 0;
 }
 
+static int LIBUSB_CALL note_left(
+        libusb_context *ctx, libusb_device *device, libusb_hotplug_event event, void *pipe)
+{
+	struct libusb_pipe *l = pipe;
+
+	(void)ctx;
+	(void)event;
+	if (device == atomic_load(&l->device))
+		atomic_store(&l->left, true);
+	return 0; /* go on watching */
+}
+
+/* watch - only who leaves matters: a device that arrives is taken by the next start. Without
+ * hotplug events a removal shows at the next transfer. */
+static void watch(struct libusb_pipe *l)
+{
+	atomic_store(&l->left, false);
+	atomic_store(&l->device, libusb_get_device(l->handle));
+	l->watching =
+	        libusb_has_capability(LIBUSB_CAP_HAS_HOTPLUG) &&
+	        !libusb_hotplug_register_callback(l->ctx, LIBUSB_HOTPLUG_EVENT_DEVICE_LEFT, 0,
+	                l->id.vid, l->id.pid, LIBUSB_HOTPLUG_MATCH_ANY, note_left, l, &l->watch);
+}
+
+static bool left(struct usb_pipe *p)
+{
+	struct libusb_pipe *l = self(p);
+	struct timeval now = {0};
+
+	libusb_handle_events_timeout_completed(l->ctx, &now, NULL);
+	return atomic_load(&l->left);
+}
+
 static void let_go(struct libusb_pipe *l, bool claimed)
 {
 	if (!l->handle)
 		return;
+	if (l->watching)
+		libusb_hotplug_deregister_callback(l->ctx, l->watch);
+	l->watching = false;
 	if (claimed) /* also gives the interface back to the kernel's driver */
 		libusb_release_interface(l->handle, l->interface);
 	libusb_close(l->handle);
@@ -264,6 +305,8 @@ static int take(struct libusb_pipe *l, const struct usb_found *f)
 	int err = open_device(l, f);
 
 	l->id = f->id;
+	if (!err)
+		watch(l);
 	if (!err)
 		err = read_descriptors(l);
 	if (!err)
@@ -300,10 +343,12 @@ static int port_reset(struct usb_pipe *p)
 
 	if (!l->handle)
 		return -ENODEV;
+	atomic_store(&l->device, NULL);
 	int rc = libusb_reset_device(l->handle); /* claims again by itself */
 
 	if (rc == LIBUSB_ERROR_NOT_FOUND)
 		return come_back(l);
+	atomic_store(&l->device, libusb_get_device(l->handle));
 	return rc ? error_of(rc) : settle(l);
 }
 
@@ -336,6 +381,7 @@ static const struct usb_pipe_ops libusb_ops = {
         .port_reset = port_reset,
         .identity = identity,
         .link_stats = link_stats,
+        .left = left,
         .close = close_pipe,
 };
 

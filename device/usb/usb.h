@@ -1,5 +1,5 @@
 /* usb.h - a pair of bulk pipes to one mass-storage interface: virtual.c, libusb.c, usbip.c.
- * Called only on the owner thread.
+ * Called only on the owner thread, but for left().
  */
 #ifndef RX_USB_H
 #define RX_USB_H
@@ -33,6 +33,9 @@ struct usb_pipe_ops {
 	int (*port_reset)(struct usb_pipe *p);
 	void (*identity)(struct usb_pipe *p, struct usb_identity *out);
 	void (*link_stats)(struct usb_pipe *p, struct usb_link_stats *out);
+	/* Whether the device was seen to leave, without a transfer. Any thread, but not during
+	 * close. NULL: only a transfer can tell. */
+	bool (*left)(struct usb_pipe *p);
 	void (*close)(struct usb_pipe *p);
 };
 

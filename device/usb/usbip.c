@@ -3,8 +3,11 @@
  * be trusted.
  */
 #include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "device/bytes.h"
@@ -29,7 +32,8 @@
 
 struct usbip_pipe {
 	struct usb_pipe pipe; /* first, see usb.h */
-	int fd;               /* -1 once the connection is lost */
+	int fd;               /* shut down once the connection is lost, open until the end */
+	atomic_bool lost;
 	uint32_t seqnum, devid;
 	uint8_t configuration, interface, in, out; /* endpoint addresses */
 	struct usb_identity id;
@@ -47,8 +51,8 @@ struct transfer {
 /* drop - the connection is of no use any more. */
 static int drop(struct usbip_pipe *u, int code)
 {
-	close(u->fd);
-	u->fd = -1;
+	shutdown(u->fd, SHUT_RDWR);
+	atomic_store(&u->lost, true);
 	return code;
 }
 
@@ -185,7 +189,7 @@ static int transfer(struct usbip_pipe *u, struct transfer *t, unsigned timeout_m
 	uint8_t header[URB_HEADER_BYTES];
 	int result;
 
-	if (u->fd < 0)
+	if (atomic_load(&u->lost))
 		return -ENODEV;
 	if (t->len > MAX_TRANSFER)
 		return -EINVAL;
@@ -283,10 +287,18 @@ static void link_stats(struct usb_pipe *p, struct usb_link_stats *out)
 	*out = (struct usb_link_stats){0};
 }
 
+/* The server ends the connection when its device goes. */
+static bool left(struct usb_pipe *p)
+{
+	struct pollfd fd = {.fd = mine(p)->fd, .events = POLLRDHUP};
+
+	return atomic_load(&mine(p)->lost) ||
+	       (poll(&fd, 1, 0) == 1 && fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
 static void close_pipe(struct usb_pipe *p)
 {
-	if (mine(p)->fd >= 0)
-		close(mine(p)->fd);
+	close(mine(p)->fd);
 	free(p);
 }
 
@@ -299,6 +311,7 @@ static const struct usb_pipe_ops usbip_ops = {
         .port_reset = port_reset,
         .identity = identity,
         .link_stats = link_stats,
+        .left = left,
         .close = close_pipe,
 };
 

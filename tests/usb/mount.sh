@@ -70,8 +70,18 @@ survives $SHORT_CSW "a short status"
 survives $PHASE_ERROR "a phase error"
 expect state ready "$(value status state)"
 expect "guest errors" 0 "$("$CONTROL" guest-errors)"
+# what it took: usb-storage resets the port by itself, we begin with a class reset
+case $CARD in
+sg:*) resets=port_resets ;;
+*) resets=recoveries ;;
+esac
+[ "$(value bridge $resets)" -ge 2 ] || fail "$resets: expected 2 or more, got $(value bridge $resets)"
 
 "$CONTROL" unplug >/dev/null
+case $CARD in # a mocked /dev/sg0 cannot hang up
+sg:*) ;;
+*) eventually 10 grep -qx "state gone" status || fail "removal of an idle enclosure: expected state gone, got $(value status state)" ;;
+esac
 refuses "No such device" read_back
 expect state gone "$(value status state)"
 "$CONTROL" unplug 1 >/dev/null

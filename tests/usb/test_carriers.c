@@ -396,6 +396,56 @@ static void removal_is_enodev_at_once(void **state)
 	assert_int_equal(open_address(""), 0);
 }
 
+/* removed_within - seen to have left without a command, after @ms at the latest. */
+static bool removed_within(struct scsi *s, unsigned ms)
+{
+	uint64_t deadline = deadline_in_ms(ms);
+
+	while (!scsi_left(s)) {
+		if (deadline_passed(deadline))
+			return false;
+		sleep_us(5000);
+	}
+	return true;
+}
+
+/* The event comes by the machine's udev, so it takes a moment. */
+static void libusb_sees_a_removal_without_a_command(void **state)
+{
+	struct scsi *s = open_usb();
+
+	(void)state;
+	assert_int_equal(read_version(s, NULL), 4);
+	assert_false(scsi_left(s));
+	assert_int_equal(control(CONTROL_UNPLUG, 0), 0);
+	uint64_t before = counters(s).commands;
+
+	assert_true(removed_within(s, 10000));
+	assert_int_equal(counters(s).commands, before);
+	assert_int_equal(read_version(s, NULL), -ENODEV);
+	scsi_free(s);
+	assert_int_equal(control(CONTROL_UNPLUG, 1), 0);
+	s = open_usb();
+	assert_false(scsi_left(s));
+	assert_int_equal(read_version(s, NULL), 4);
+	scsi_free(s);
+}
+
+/* A reset that makes the device enumerate anew is no removal. */
+static void coming_back_is_no_removal(void **state)
+{
+	struct scsi *s = open_usb();
+
+	(void)state;
+	assert_int_equal(control(CONTROL_REENUMERATE, 1), 0);
+	inject(VENC_FAULT_TIMEOUT, 2);
+	assert_int_equal(read_version(s, NULL), -ETIMEDOUT);
+	assert_int_equal(read_version(s, NULL), -ETIMEDOUT);
+	assert_false(removed_within(s, 100));
+	assert_int_equal(read_version(s, NULL), 4);
+	scsi_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +468,8 @@ int main(void)
 	        cmocka_unit_test(sg_refuses_what_the_host_cannot_move),
 	        cmocka_unit_test(sg_wants_a_scsi_generic_node),
 	        cmocka_unit_test(removal_is_enodev_at_once),
+	        cmocka_unit_test(libusb_sees_a_removal_without_a_command),
+	        cmocka_unit_test(coming_back_is_no_removal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

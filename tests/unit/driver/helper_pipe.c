@@ -97,7 +97,7 @@ static void script_close(struct usb_pipe *p)
 }
 
 static const struct usb_pipe_ops script_ops = {script_out, script_in, script_clear_out,
-        script_clear_in, script_class_reset, script_port_reset, script_identity, script_stats,
+        script_clear_in, script_class_reset, script_port_reset, script_identity, script_stats, NULL,
         script_close};
 
 void script_init(struct script *s, const struct step *steps, size_t n)
@@ -209,6 +209,11 @@ static void tap_stats(struct usb_pipe *p, struct usb_link_stats *out)
 	t->inner->ops->link_stats(t->inner, out);
 }
 
+static bool tap_left(struct usb_pipe *p)
+{
+	return ((struct tap *)p)->unplugged;
+}
+
 static void tap_close(struct usb_pipe *p)
 {
 	struct tap *t = (struct tap *)p;
@@ -219,7 +224,7 @@ static void tap_close(struct usb_pipe *p)
 }
 
 static const struct usb_pipe_ops tap_ops = {tap_out, tap_in, tap_clear_out, tap_clear_in,
-        tap_class_reset, tap_port_reset, tap_identity, tap_stats, tap_close};
+        tap_class_reset, tap_port_reset, tap_identity, tap_stats, tap_left, tap_close};
 
 struct tap *tap_open(const char *options)
 {

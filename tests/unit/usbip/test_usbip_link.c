@@ -137,6 +137,23 @@ static void a_mute_device_is_back_after_a_port_reset(void **state)
 	link_stop(&l);
 }
 
+static void a_server_that_ends_is_seen_without_a_transfer(void **state)
+{
+	struct cable l;
+	uint8_t byte;
+
+	(void)state;
+	link_start(&l, false);
+	struct usb_pipe *p = link_open(&l);
+
+	assert_false(p->ops->left(p));
+	link_stop(&l);
+	assert_true(p->ops->left(p));
+	assert_int_equal(p->ops->bulk_in(p, &byte, 1, 50), -ENODEV);
+	assert_true(p->ops->left(p));
+	p->ops->close(p);
+}
+
 static void a_second_client_is_refused_and_gets_it_afterwards(void **state)
 {
 	struct cable l;
@@ -240,6 +257,7 @@ int main(void)
 	        cmocka_unit_test(reset_recovery_follows_an_invalid_cbw),
 	        cmocka_unit_test(an_in_with_nothing_to_send_times_out_and_the_pipe_stays_usable),
 	        cmocka_unit_test(a_mute_device_is_back_after_a_port_reset),
+	        cmocka_unit_test(a_server_that_ends_is_seen_without_a_transfer),
 	        cmocka_unit_test(a_second_client_is_refused_and_gets_it_afterwards),
 	        cmocka_unit_test(unplugging_is_enodev_and_stays_so_after_plugging_in_again),
 	        cmocka_unit_test(nobody_listening_is_said),
