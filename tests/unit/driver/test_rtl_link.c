@@ -151,6 +151,21 @@ static void each_analysed_firmware_brings_the_card_up(void **state)
 	}
 }
 
+/* bridge.md 2.14 step 4: field 2 is written to whatever is found */
+static void the_firmware_puts_more_payload_than_the_card_can_take(void **state)
+{
+	struct tap *tap;
+	struct bridge *b = open_bridge(&tap, "threads=1,vram=64", 0);
+	uint32_t capabilities, control;
+
+	(void)state;
+	assert_int_equal(b->ops->cfg_read(b, 0x58 + 4, 4, &capabilities), 0);
+	assert_int_equal(b->ops->cfg_read(b, 0x58 + 8, 2, &control), 0);
+	assert_int_equal(128 << (capabilities & 7), 256);
+	assert_int_equal(128 << (control >> 5 & 7), 512);
+	bridge_free(b);
+}
+
 static void an_unknown_firmware_is_used_with_a_warning(void **state)
 {
 	struct tap *tap;
@@ -193,6 +208,7 @@ int main(void)
 	        cmocka_unit_test(a_heartbeat_notices_that_the_link_went_down),
 	        cmocka_unit_test(refusals_unlocks_and_timeouts_are_counted),
 	        cmocka_unit_test(each_analysed_firmware_brings_the_card_up),
+	        cmocka_unit_test(the_firmware_puts_more_payload_than_the_card_can_take),
 	        cmocka_unit_test(an_unknown_firmware_is_used_with_a_warning),
 	        cmocka_unit_test(the_golden_image_is_refused_in_words),
 	        cmocka_unit_test(words_that_are_no_option_are_refused),
