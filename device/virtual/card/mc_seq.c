@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/firmware/standin.h"
 #include "device/virtual/card/card_priv.h"
 
 #define DW(r) (REG_##r / 4)
@@ -65,13 +66,10 @@ uint32_t mc_seq_misc9(struct vcard *c)
 static const char *program_wrong(struct vcard *c)
 {
 	struct mc_seq *mc = &c->mc;
-	static const size_t header = UCODE_HEADER + 4;
 
 	if (!mc->program_dwords)
 		return "no program was loaded";
-	if (mc->program_dwords * 4 < header)
-		return "the program is a few bytes long";
-	return ucode_wrong((const uint8_t *)mc->program, mc->program_dwords * 4, 0, UCODE_MC);
+	return ucode_wrong((const uint8_t *)mc->program, mc->program_dwords * 4, 0, STANDIN_MC);
 }
 
 void mc_seq_sup_cntl(struct vcard *c, uint32_t value)

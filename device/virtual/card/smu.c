@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/firmware/standin.h"
 #include "device/virtual/card/card_priv.h"
 
 #define DW(r)         (REG_##r / 4)
@@ -105,12 +106,12 @@ static const char *image_wrong(struct vcard *c)
 		return "the host has no memory to check it";
 	for (uint32_t i = 0; i < bytes; i += 4) /* the file's byte order: 4.3 step 5, unswapped */
 		put_le32(image + i, smu_u32(c, IMAGE_AT + i));
-	why = ucode_wrong(image, bytes, HEADER_BYTES, UCODE_SMC);
+	why = ucode_wrong(image, bytes, STANDIN_SMC_AT, STANDIN_SMC);
 	free(image);
 	return why;
 }
 
-bool smu_image_good(struct vcard *c)
+static bool image_good(struct vcard *c)
 {
 	const char *why = image_wrong(c);
 
@@ -193,7 +194,7 @@ static void test(struct vcard *c, uint32_t argument)
 
 	if (argument != TEST_ARGUMENT)
 		card_guest_error(c, "Test with argument 0x%x, not 0x20000", argument);
-	c->smu.verified = argument == TEST_ARGUMENT && smu_image_good(c);
+	c->smu.verified = argument == TEST_ARGUMENT && image_good(c);
 	*status |= SMU_DONE | (c->smu.verified ? SMU_PASS : 0);
 }
 

@@ -106,42 +106,37 @@ static const char *entry_wrong(struct vcard *c, const struct toc *t, const struc
 	return NULL;
 }
 
-/* image_bytes - how much to check: an MEC's entry leaves out the jump table at its end, which the
- * JT entries give. */
-static const char *check_image(struct vcard *c, const struct entry *e, const struct entry *jt)
+static const char *check_image(struct vcard *c, const struct entry *e, uint32_t kind)
 {
-	uint32_t bytes = e->bytes + (jt ? jt->bytes : 0);
-	uint8_t *image = malloc(bytes);
+	uint8_t *image = malloc(e->bytes);
 	const char *why = "the host has no memory to check it";
 	uint64_t at;
 
-	if (!image)
-		return why;
-	card_vram_offset(c, e->image, e->bytes, &at);
-	vmem_dram_read(c->mem, at, image, e->bytes);
-	if (jt) {
-		card_vram_offset(c, jt->image, jt->bytes, &at);
-		vmem_dram_read(c->mem, at, image + e->bytes, jt->bytes);
+	if (image && card_vram_offset(c, e->image, e->bytes, &at)) {
+		vmem_dram_read(c->mem, at, image, e->bytes);
+		why = ucode_wrong(image, e->bytes, 0, kind);
 	}
-	why = ucode_wrong(image, bytes, 0, e->id);
 	free(image);
 	return why;
 }
 
-/* The jump tables of both MECs are the MEC image's own (polaris.md 4.4). */
+/* The MEC's entry leaves out the jump table at its end; both MECs are shown it by entries of their
+ * own, as a stand-in of the first one's kind (polaris.md 4.4, standin.h). */
 static const char *jump_tables_wrong(struct vcard *c, const struct toc *t)
 {
-	const struct entry *a = find(t, UCODE_JT1), *b = find(t, UCODE_JT2);
-	const char *why;
+	static const uint32_t ids[] = {UCODE_JT1, UCODE_JT2};
 
-	if (!a || !b)
-		return "a jump table entry (ids 7 and 8) is missing";
-	why = entry_wrong(c, t, a);
-	if (!why)
-		why = entry_wrong(c, t, b);
-	if (!why && (a->bytes != b->bytes || a->bytes > IMAGE_MAX / 2))
-		why = "its jump tables differ in size";
-	return why;
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		const struct entry *e = find(t, ids[i]);
+		const char *why =
+		        e ? entry_wrong(c, t, e) : "a jump table entry (ids 7 and 8) is missing";
+
+		if (!why)
+			why = check_image(c, e, UCODE_JT1);
+		if (why)
+			return why;
+	}
+	return NULL;
 }
 
 static const char *load_one(struct vcard *c, const struct toc *t, uint32_t id)
@@ -149,12 +144,10 @@ static const char *load_one(struct vcard *c, const struct toc *t, uint32_t id)
 	const struct entry *e = find(t, id);
 	const char *why = e ? entry_wrong(c, t, e) : "the table of contents does not have it";
 
+	if (!why)
+		why = check_image(c, e, id);
 	if (!why && id == UCODE_MEC)
 		why = jump_tables_wrong(c, t);
-	if (!why)
-		why = check_image(c, e, id == UCODE_MEC ? find(t, UCODE_JT1) : NULL);
-	if (!why && id == UCODE_MEC && find(t, UCODE_JT2)->image != find(t, UCODE_JT1)->image)
-		why = check_image(c, e, find(t, UCODE_JT2));
 	return why;
 }
 

@@ -32,24 +32,19 @@ void mc_seq_pio_dma(struct vcard *c, uint32_t command);
 bool mc_ready(struct vcard *c);
 
 /* ucode.c: what an image must be. */
-#define UCODE_SDMA0  1u /* polaris.md 4.4 */
-#define UCODE_SDMA1  2u
-#define UCODE_CE     3u
-#define UCODE_PFP    4u
-#define UCODE_ME     5u
-#define UCODE_MEC    6u
-#define UCODE_JT1    7u
-#define UCODE_JT2    8u
-#define UCODE_RLC    10u
-#define UCODE_SMC    0x100u /* kinds of stand-in images beyond the ids of 4.4 */
-#define UCODE_MC     0x101u
-#define UCODE_ALL    0x47Eu /* mask of LoadUcodes: 4.4 step 5 */
-#define UCODE_HEADER 12u    /* magic, kind, bytes */
-/* ucode_wrong - check one whole image. @at: where a stand-in's own header begins. A vendor's image
- * (no magic there) is held to structure only. Return: NULL, or why it is refused. */
+#define UCODE_SDMA0 1u /* polaris.md 4.4 */
+#define UCODE_SDMA1 2u
+#define UCODE_CE    3u
+#define UCODE_PFP   4u
+#define UCODE_ME    5u
+#define UCODE_MEC   6u
+#define UCODE_JT1   7u
+#define UCODE_JT2   8u
+#define UCODE_RLC   10u
+#define UCODE_ALL   0x47Eu /* mask of LoadUcodes: 4.4 step 5 */
+/* ucode_wrong - check one whole image. @at: where a stand-in's own words stand; @kind: the kind
+ * they must name (standin.h). Return: NULL, or why it is refused. */
 const char *ucode_wrong(const uint8_t *image, size_t bytes, size_t at, uint32_t kind);
-/* ucode_bytes - length a stand-in image says it has; 0 for a vendor's. */
-uint32_t ucode_bytes(const uint8_t *image, size_t bytes);
 
 enum smu_state {
 	SMU_HELD,   /* in reset, or its clock is off */
@@ -103,8 +98,6 @@ enum smu_table {
 	SMU_FUSE_TABLE = 76,
 };
 uint32_t smu_table(struct vcard *c, enum smu_table t);
-/* smu_test.c's answer to Test: whether the uploaded image is good; logs why not. */
-bool smu_image_good(struct vcard *c);
 
 /* smu_load.c: the images of a TOC. Return: mask of the ids that were loaded. */
 uint32_t smu_load_ucodes(struct vcard *c, uint32_t mask);

@@ -1,12 +1,10 @@
-/* ucode.c - is this an image an engine would accept? A real card checks a signature. Stand-ins,
- * which tests and a card without vendor files use, carry their own proof: magic "FSRX", kind,
- * length, and the CRC-32 of everything before it in the last dword. Little endian. Vendor images
- * have no such header and are only looked at for being there at all.
+/* ucode.c - is this an image an engine would accept? A real card checks a signature. Stand-ins
+ * carry their own proof (standin.h); vendor images have no such header and are only looked at for
+ * being there at all.
  */
 #include "device/bytes.h"
+#include "device/firmware/standin.h"
 #include "device/virtual/card/card_priv.h"
-
-#define UCODE_MAGIC 0x58525346u /* "FSRX", this project's own */
 
 /* CRC-32 as zlib computes it: polynomial 0x04C11DB7, reflected */
 static uint32_t crc32_of(const uint8_t *p, size_t n)
@@ -23,12 +21,7 @@ static uint32_t crc32_of(const uint8_t *p, size_t n)
 
 static bool stand_in(const uint8_t *image, size_t bytes)
 {
-	return bytes >= UCODE_HEADER + 4 && get_le32(image) == UCODE_MAGIC;
-}
-
-uint32_t ucode_bytes(const uint8_t *image, size_t bytes)
-{
-	return stand_in(image, bytes) ? get_le32(image + 8) : 0;
+	return bytes >= STANDIN_MIN_BYTES && get_le32(image) == STANDIN_MAGIC;
 }
 
 static bool all_the_same(const uint8_t *image, size_t bytes)

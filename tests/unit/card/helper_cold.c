@@ -157,35 +157,27 @@ void smc_tell(struct host *h, uint32_t id, uint32_t arg)
 }
 
 const uint32_t ucode_ids[UCODE_COUNT] = {10, 3, 4, 5, 6, 7, 8, 1, 2}; /* polaris.md 4.4 */
-enum { MEC_INDEX = 4, JT_BYTES = 0x100 };
+enum { JT_BYTES = 0x100 };
 
 uint32_t ucode_at(unsigned i)
 {
 	return UCODE_IMAGES + 0x10000 * (i == 6 ? 5 : i); /* JT1 and JT2 share a copy */
 }
 
-static void put_bytes(struct host *h, uint32_t off, const uint8_t *data, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < bytes; i += 4)
-		vram_write(h, off + i, get_le32(data + i));
-}
-
-static void put_image(struct host *h, unsigned i)
-{
-	uint8_t image[UCODE_BYTES];
-
-	stand_in(image, sizeof(image), ucode_ids[i]);
-	if (ucode_ids[i] == 6) {
-		put_bytes(h, ucode_at(i), image, UCODE_BYTES - JT_BYTES);
-		put_bytes(h, ucode_at(MEC_INDEX + 1), image + UCODE_BYTES - JT_BYTES, JT_BYTES);
-	} else if (ucode_ids[i] != 7 && ucode_ids[i] != 8) {
-		put_bytes(h, ucode_at(i), image, UCODE_BYTES);
-	}
-}
-
 static uint32_t entry_bytes(uint32_t id)
 {
 	return id == 6 ? UCODE_BYTES - JT_BYTES : id == 7 || id == 8 ? JT_BYTES : UCODE_BYTES;
+}
+
+/* The MEC without its jump table, which is an image of its own kind, 7, for both entries. */
+static void put_image(struct host *h, unsigned i)
+{
+	uint32_t id = ucode_ids[i] == 8 ? 7 : ucode_ids[i], bytes = entry_bytes(id);
+	uint8_t image[UCODE_BYTES];
+
+	stand_in(image, bytes, id);
+	for (uint32_t k = 0; k < bytes; k += 4)
+		vram_write(h, ucode_at(i) + k, get_le32(image + k));
 }
 
 void ucode_place(struct host *h)

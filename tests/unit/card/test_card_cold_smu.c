@@ -188,7 +188,7 @@ static void flawed_entries_leave_their_bit_0(void **state)
 	        {"another engine", 1u << 1, 7, 2, UCODE_IMAGES + 0x80000},
 	        {"flags", 1u << 1, 7, 6, 1},
 	        {"jump table entry", 1u << 6, 6, 0, 12},
-	        {"differ in size", 1u << 6, 6, 5, 0x80},
+	        {"another length", 1u << 6, 6, 5, 0x80},
 	        {"overlaps the SMU's", 1u << 1, 7, 2, UCODE_BUFFER},
 	};
 	struct host *h = *state;
