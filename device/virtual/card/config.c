@@ -68,6 +68,7 @@ static void define_capabilities(struct config_function *f)
 	define(f, CFG_PCIE, CFG_MSI << 8 | 0x10 | 0x0012u << 16,
 	        0);                                /* version 2, legacy endpoint */
 	define(f, CFG_PCIE + 0x04, 0x00008FA1, 0); /* MPS 256, extended tags, no FLR */
+	/* stored as written: the bridge puts 512 here all the same, bridge.md 2.14 step 4 */
 	define(f, CFG_PCIE + 0x08, 0x00002810, 0x0000FFFF);
 	f->clear_on_one[(CFG_PCIE + 0x08) / 4] = 0x000F0000;
 	define(f, CFG_PCIE + 0x0C, 0x00400D03, 0);          /* gen3, x16 */
