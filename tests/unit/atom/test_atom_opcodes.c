@@ -82,7 +82,7 @@ static void a_word_at_position_three_is_the_whole_dword(void **state)
 
 	(void)state;
 	r->ps[0] = 0x11223344;
-	asm_u8(&r->a, ATOM_MOVE + ATOM_DST_PS); /* selector 3, word at 0, immediate */
+	asm_u8(&r->a, (unsigned)ATOM_MOVE + ATOM_DST_PS); /* selector 3, word at 0, immediate */
 	asm_u8(&r->a, 3 << 6 | ATOM_WORD0 << 3 | ATOM_SRC_IMM);
 	asm_u8(&r->a, 0);
 	asm_u16(&r->a, 0xBEEF);
