@@ -225,8 +225,8 @@ void post_regs_reset(struct vcard *c);
  * pair that ATOM tables use, where whole blocks are storage; else named registers only. */
 int smc_new(struct vcard *c);
 void smc_reset(struct vcard *c);
-uint32_t smc_read(struct vcard *c, uint32_t index, bool vbios);
-void smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios);
+uint32_t card_smc_read(struct vcard *c, uint32_t index, bool vbios);
+void card_smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios);
 uint32_t *smc_storage(struct vcard *c, uint32_t index); /* NULL: no such register */
 
 /* rom.c: load or build the flash. Return: 0; -errno, logged. */

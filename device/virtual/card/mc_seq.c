@@ -134,5 +134,5 @@ void mc_seq_pio_dma(struct vcard *c, uint32_t command)
 		card_guest_error(c, "CP PIO DMA to 0x%05x, which is not MC_SEQ_SUP_PGM", to);
 	else
 		for (uint32_t i = 0; i < bytes / 4; i++)
-			mc_seq_sup_pgm(c, smc_read(c, IX_ROM_DATA, true));
+			mc_seq_sup_pgm(c, card_smc_read(c, IX_ROM_DATA, true));
 }

@@ -117,7 +117,7 @@ static void smc_advance(struct vcard *c, uint32_t index)
 static uint32_t smc_data_read(struct vcard *c, uint32_t off)
 {
 	uint32_t index = off / 4 - 1;
-	uint32_t value = smc_read(c, c->reg[index], index == DW(SMC_IND_INDEX_1));
+	uint32_t value = card_smc_read(c, c->reg[index], index == DW(SMC_IND_INDEX_1));
 
 	smc_advance(c, index);
 	return value;
@@ -127,7 +127,7 @@ static void smc_data_write(struct vcard *c, uint32_t off, uint32_t value)
 {
 	uint32_t index = off / 4 - 1;
 
-	smc_write(c, c->reg[index], value, index == DW(SMC_IND_INDEX_1));
+	card_smc_write(c, c->reg[index], value, index == DW(SMC_IND_INDEX_1));
 	smc_advance(c, index);
 }
 

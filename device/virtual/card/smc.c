@@ -199,7 +199,7 @@ static uint32_t read_true(struct vcard *c, uint32_t index, bool vbios)
 	return 0;
 }
 
-uint32_t smc_read(struct vcard *c, uint32_t index, bool vbios)
+uint32_t card_smc_read(struct vcard *c, uint32_t index, bool vbios)
 {
 	return fault_spoil(c, true, index, read_true(c, index, vbios));
 }
@@ -215,7 +215,7 @@ static void store(struct vcard *c, uint32_t index, uint32_t value, uint32_t *p)
 	heat_update(c);
 }
 
-void smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios)
+void card_smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios)
 {
 	uint32_t *p = smc_storage(c, index);
 
