@@ -17,9 +17,8 @@
 #define TIMEOUT_MS         10000u /* bridge.md 1.7 */
 #define KEY_NOT_READY      0x02
 
-/* One row a family. ASM236x and ASM246x (bridge.md 7.3) get theirs with their bridge module; until
- * then they are named and left alone. */
-static const struct probe_family *const families[] = {&probe_rtl921x};
+/* One row a family; each asks only when that is harmless to whom it may be (bridge.md 2.18). */
+static const struct probe_family *const families[] = {&probe_rtl921x, &probe_asm2x6x};
 
 /* ---- steps ---- */
 
@@ -136,6 +135,8 @@ static bool step_inquiry(struct probe *p, uint8_t data[INQUIRY_BYTES])
 	if (n < 0)
 		return step_failed(p, n);
 	scsi_redact(cdb, data, (size_t)n);
+	p->maker =
+	        bridge_maker_of(&(struct usb_identity){.vid = r->usb_vid, .pid = r->usb_pid}, data);
 	copy_text(r->vendor, data + 8, 8);
 	copy_text(r->product, data + 16, 16);
 	copy_text(r->revision, data + 32, 4);
@@ -183,9 +184,13 @@ static bool step_sense(struct probe *p)
 
 static void run_family(struct probe *p, const uint8_t *inquiry)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(families) && !p->stopped; i++)
+	bool ask = p->maker != BRIDGE_CONTRADICTORY;
+
+	for (size_t i = 0; i < ARRAY_SIZE(families) && ask && !p->stopped; i++)
 		if (families[i]->fits(p, inquiry)) {
-			snprintf(p->out->family, sizeof(p->out->family), "%s", families[i]->name);
+			if (!p->out->family[0])
+				snprintf(p->out->family, sizeof(p->out->family), "%s",
+				        families[i]->name);
 			families[i]->steps(p);
 			return;
 		}
@@ -194,9 +199,8 @@ static void run_family(struct probe *p, const uint8_t *inquiry)
 	step_begin(p, "2", "bridge family", "doc", "bridge.md 2.18");
 	step_value(p, "\"%s %s\"", p->out->vendor, p->out->product);
 	step_end(p, PROBE_SURPRISE,
-	        !strncmp(p->out->vendor, "ASMT", 4) /* bridge.md 1.1 */
-	                ? "an ASMedia bridge: its steps are not part of this version"
-	                : "no bridge this version knows; nothing more is sent to it");
+	        ask ? "no bridge this version knows; nothing more is sent to it"
+	            : "USB ids and INQUIRY name two makers of bridges; nothing more is sent to it");
 }
 
 /* remember - abilities only ever come from a board that will be the same tomorrow. */

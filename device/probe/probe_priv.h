@@ -3,7 +3,9 @@
 #ifndef PROBE_PRIV_H
 #define PROBE_PRIV_H
 
+#include "device/bridge/asm2x6x.h"
 #include "device/bridge/bridge.h"
+#include "device/pci/pci.h"
 #include "device/probe/probe.h"
 #include "device/scsi/scsi.h"
 
@@ -18,9 +20,15 @@ struct probe {
 	struct scsi_counters before; /* when the step began */
 	struct scsi_sense sense;     /* of the last command */
 	bool stopped;
+	enum bridge_maker maker; /* by its names */
+	/* RTL921x */
 	uint8_t header[0x60]; /* the flash header as first read: the heartbeat */
 	uint32_t base;        /* bridge.md 2.10 */
 	uint32_t bar5;
+	/* ASMedia */
+	enum asm_chip chip;
+	uint8_t version[ASM_VERSION_BYTES]; /* as first read: part of the heartbeat */
+	struct pci *pci;
 };
 
 /* step_begin - one line of the report. @number, @title, @evidence, @source: constant strings. */
@@ -45,7 +53,7 @@ struct probe_family {
 	void (*steps)(struct probe *p);
 };
 
-extern const struct probe_family probe_rtl921x;
+extern const struct probe_family probe_rtl921x, probe_asm2x6x;
 /* rtl_vendor - one vendor command that is on the driver's list. Return: 0; -EPERM not on it;
  * -EIO short or failed; as scsi_exec. */
 int rtl_vendor(struct probe *p, uint8_t op, uint8_t sub, uint32_t addr, void *buf, uint32_t len);

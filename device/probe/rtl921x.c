@@ -87,7 +87,8 @@ static bool fits(struct probe *p, const uint8_t inquiry[INQUIRY_BYTES])
 	uint8_t marker = 0;
 	uint32_t ic = 0;
 
-	if (!memcmp(inquiry + 8, "ASMT", 4))
+	(void)inquiry;
+	if (p->maker != BRIDGE_REALTEK && p->maker != BRIDGE_NAMELESS)
 		return false;
 	step_begin(p, "2", "is it an RTL921x", "fw", "bridge.md 2.18");
 	int err = ask(p, RTL_MARKER, 0, &marker, 1);

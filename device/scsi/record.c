@@ -46,6 +46,7 @@ static bool may_show(const uint8_t *cdb)
 {
 	static const uint8_t subs[] = {0x82, 0xA2, 0xA5, 0xA6, 0xB2, 0xB3, 0xB4, 0xB5, 0xBB, 0xD1};
 	uint32_t addr = get_le32(cdb + 8), len = get_le32(cdb + 12);
+	uint16_t xdata = get_be16(cdb + 3);
 
 	switch (cdb[0]) {
 	case 0x00:              /* TEST UNIT READY */
@@ -58,6 +59,8 @@ static bool may_show(const uint8_t *cdb)
 			       (addr == 0x8C013000 && len == 0x18) ||
 			       (addr >= 0xB3200000 && addr < 0xB3240000);
 		return memchr(subs, cdb[4], sizeof(subs)) != NULL;
+	case 0xE4: /* ASMedia: version and PCIe registers, bridge.md 3.2; all else may be data */
+		return xdata == 0x07F0 || (xdata >= 0xB200 && xdata < 0xB800);
 	default: return false;
 	}
 }
