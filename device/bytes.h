@@ -55,6 +55,13 @@ static inline void put_le64(void *p, uint64_t v)
 	put_le32((uint8_t *)p + 4, (uint32_t)(v >> 32));
 }
 
+static inline void put_be16(void *p, uint16_t v)
+{
+	uint8_t *b = p;
+	b[0] = (uint8_t)(v >> 8);
+	b[1] = (uint8_t)v;
+}
+
 static inline void put_be32(void *p, uint32_t v)
 {
 	uint8_t *b = p;

@@ -238,7 +238,8 @@ static int generate(struct fw_set *out)
 int fw_load(struct fw_set *out, const struct fw_query *q)
 {
 	memset(out, 0, sizeof(*out));
-	out->kicker = q->smu_sel && (is_p20(q) || is_p30(q));
+	out->p20 = is_p20(q);
+	out->kicker = q->smu_sel && (out->p20 || is_p30(q));
 	int err = q->virtual_card && !q->folder ? generate(out) : load_files(out, q);
 
 	if (err) {

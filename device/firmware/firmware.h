@@ -43,6 +43,7 @@ struct fw_set {
 	struct fw_image image[FW_KINDS];
 	bool generated; /* stand-ins: only for the virtual card */
 	bool kicker;    /* the SMC image is a k or k2 one: polaris.md 4.1 */
+	bool p20;       /* and the board one of those amdgpu calls P20: polaris.md 10.6, AVFS */
 };
 
 struct fw_query {

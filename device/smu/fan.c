@@ -1,0 +1,158 @@
+/* fan.c - fan and thermal limits: polaris.md 10.9, 10.10. Full speed has duty100 hardware steps. */
+#include "device/bytes.h"
+#include "device/err.h"
+#include "device/regs/regs.h"
+#include "device/regs/smc.h"
+#include "device/smu/smu_priv.h"
+
+/* fields: polaris.md 10.9, 10.10 */
+#define FDO_STATIC_DUTY     0xFFu      /* CG_FDO_CTRL0 */
+#define FMAX_DUTY100        0xFFu      /* CG_FDO_CTRL1 */
+#define FDO_TMIN            0xFFu      /* CG_FDO_CTRL2 */
+#define FDO_PWM_MODE        (7u << 11) /* CG_FDO_CTRL2 */
+#define FDO_PWM_MODE_STATIC (1u << 11)
+#define TACH_PWM_RESP_RATE  (0x7Fu << 25) /* CG_FDO_CTRL2 */
+#define TACH_RESP_RATE      (0x28u << 25)
+#define EDGE_PER_REV        7u           /* CG_TACH_CTRL */
+#define DIG_THERM_INTH      (0xFFu << 8) /* CG_THERMAL_INT */
+#define DIG_THERM_INTL      (0xFFu << 16)
+#define THERM_INT_MASK_BITS (3u << 24)         /* of the high and the low alert; 0: unmasked */
+#define DIG_THERM_DPM       (0xFFu << 14)      /* CG_THERMAL_CTRL */
+#define TEMP_SEL(v)         ((v) >> 20 & 0xFF) /* CG_MULT_THERMAL_CTRL */
+#define FUZZY_CONTROL       0u                 /* StartFanControl: polaris.md 10.2 */
+#define PWM_MAX             255u
+
+static int read_duty100(struct smu *s)
+{
+	uint32_t ctrl1;
+	int err = s->duty100 ? 0 : smc_read(s->mmio, IX_CG_FDO_CTRL1, &ctrl1);
+
+	if (err || s->duty100)
+		return err;
+	s->duty100 = ctrl1 & FMAX_DUTY100;
+	if (!s->duty100)
+		return rx_fail("smu", -EIO,
+		        "fan: CG_FDO_CTRL1 0x%08x gives no full speed: the VBIOS did not set the "
+		        "fan up",
+		        ctrl1);
+	return 0;
+}
+
+/* static_mode - the duty register decides: the host's, or the SMU's, whoever writes it. */
+static int static_mode(struct smu *s)
+{
+	return smc_update(s->mmio, IX_CG_FDO_CTRL2, FDO_TMIN | FDO_PWM_MODE, FDO_PWM_MODE_STATIC);
+}
+
+/* set_limits - alerts unmasked and the hardware's own throttling at the same temperature. */
+static int set_limits(struct smu *s, const struct smu_thermal *t)
+{
+	int err = smc_update(s->mmio, IX_CG_THERMAL_INT,
+	        DIG_THERM_INTH | DIG_THERM_INTL | THERM_INT_MASK_BITS, (uint32_t)t->alert_c << 8);
+
+	if (!err)
+		err = smc_update(
+		        s->mmio, IX_CG_THERMAL_CTRL, DIG_THERM_DPM, (uint32_t)t->alert_c << 14);
+	return err ? err : smu_message(s, PPSMC_MSG_Thermal_Cntl_Enable);
+}
+
+static int set_tach(struct smu *s, const struct smu_thermal *t)
+{
+	int err = t->tach_pulses
+	                  ? smc_update(s->mmio, IX_CG_TACH_CTRL, EDGE_PER_REV, t->tach_pulses - 1)
+	                  : 0;
+
+	return err ? err : smc_update(s->mmio, IX_CG_FDO_CTRL2, TACH_PWM_RESP_RATE, TACH_RESP_RATE);
+}
+
+static int upload_curve(struct smu *s, const struct smu_thermal *t)
+{
+	uint8_t table[SMU74_FAN_TABLE_BYTES];
+	uint32_t ctrl;
+	int err = read_duty100(s);
+
+	if (!err)
+		err = smc_read(s->mmio, IX_CG_MULT_THERMAL_CTRL, &ctrl);
+	if (!err)
+		err = smu_build_fan(t, s->duty100, (uint8_t)TEMP_SEL(ctrl), table);
+	return err ? err : smc_write_bytes(s->mmio, s->header.fan_table, table, sizeof(table));
+}
+
+/* In the order of the stock driver's trace, phase avfs. */
+static int send_curve(struct smu *s, const struct smu_thermal *t)
+{
+	const struct {
+		enum ppsmc_msg id;
+		uint32_t arg;
+		bool wanted;
+	} list[] = {
+	        {PPSMC_MSG_SetFanMinPwm, t->min_pwm_pct, t->min_pwm_pct},
+	        {PPSMC_MSG_SetFanSclkTarget, t->acoustic_mhz, t->acoustic_mhz},
+	        {PPSMC_MSG_StartFanControl, FUZZY_CONTROL, true},
+	        {PPSMC_MSG_SetFanRpmMax, t->rpm_max, t->rpm_max},
+	        {PPSMC_MSG_SetFanTemperatureTarget, t->target_c, t->target_c},
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(list) && !err; i++)
+		if (list[i].wanted)
+			err = smu_message_arg(s, list[i].id, list[i].arg);
+	if (!err && t->zero_rpm)
+		err = smu_message(s, PPSMC_MSG_EnableZeroRpm);
+	return err;
+}
+
+int smu_thermal_start(struct smu *s, const struct smu_thermal *t)
+{
+	int err = set_tach(s, t);
+
+	if (!err)
+		err = set_limits(s, t);
+	if (err || !t->has_fan) {
+		if (!err)
+			rx_log(LOG_WARN, "smu", "the VBIOS knows of no fan on this board");
+		return err;
+	}
+	err = upload_curve(s, t);
+	if (!err)
+		err = send_curve(s, t);
+	if (!err)
+		err = static_mode(s);
+	s->fan_curve = !err;
+	s->fan_manual = false;
+	return err;
+}
+
+int smu_fan_manual(struct smu *s, unsigned pwm)
+{
+	if (pwm > PWM_MAX)
+		return -EINVAL;
+	int err = read_duty100(s);
+
+	if (!err && s->fan_curve && !s->fan_manual)
+		err = smu_message(s, PPSMC_MSG_StopFanControl);
+	if (!err)
+		err = smc_update(
+		        s->mmio, IX_CG_FDO_CTRL0, FDO_STATIC_DUTY, pwm * s->duty100 / PWM_MAX);
+	if (!err)
+		err = static_mode(s);
+	if (!err)
+		s->fan_manual = true;
+	return err;
+}
+
+int smu_fan_auto(struct smu *s)
+{
+	if (!s->fan_curve)
+		return -ENOTSUP;
+	int err = smu_message_arg(s, PPSMC_MSG_StartFanControl, FUZZY_CONTROL);
+
+	if (!err)
+		s->fan_manual = false;
+	return err;
+}
+
+bool smu_fan_is_manual(const struct smu *s)
+{
+	return s->fan_manual;
+}

@@ -1,0 +1,99 @@
+/* sample.c - one look at temperature, clocks, voltage, power and fan: polaris.md 10.7, 10.9, 10.10.
+ * Each value of the SMC space costs an index write and a read; a result of the firmware two writes
+ * and two reads. Nothing else is on the link.
+ */
+#include "device/bytes.h"
+#include "device/err.h"
+#include "device/regs/regs.h"
+#include "device/regs/smc.h"
+#include "device/smu/smu_priv.h"
+
+/* fields: polaris.md 10.7, 10.9, 10.10 */
+#define CTF_TEMP(v)      ((v) >> 9 & 0x1FF) /* CG_MULT_THERMAL_STATUS */
+#define CTF_OUT_OF_RANGE 0x100u             /* 9 bits: nothing above 255 is a temperature */
+#define OUT_OF_RANGE_C   255
+#define FDO_PWM_DUTY(v)  ((v) >> 9 & 0xFF) /* CG_THERMAL_STATUS */
+#define PLANE1_VID(v)    ((v) & 0xFF)      /* PWR_SVI2_STATUS */
+#define TACH_STANDS      0xFFFFFFFFu
+/* RPM = 60 x xclk x 10000 / TACH_PERIOD, xclk in 10 kHz */
+#define TACH_MINUTE (60ull * SMU_XCLK * 10000ull)
+
+static uint32_t vid_to_mv(uint32_t vid)
+{
+	return vid * 25 < 6200 ? (6200 - 25 * vid) / 4 : 0;
+}
+
+static int read_thermal(struct smu *s, struct smu_sample *out)
+{
+	uint32_t value;
+	int err = smc_read(s->mmio, IX_CG_MULT_THERMAL_STATUS, &value);
+
+	if (err)
+		return err;
+	out->temperature_c =
+	        CTF_TEMP(value) & CTF_OUT_OF_RANGE ? OUT_OF_RANGE_C : (int)CTF_TEMP(value);
+	return 0;
+}
+
+static int read_fan(struct smu *s, struct smu_sample *out)
+{
+	uint32_t status, period, ctrl1;
+	int err = s->duty100 ? 0 : smc_read(s->mmio, IX_CG_FDO_CTRL1, &ctrl1);
+
+	if (!err && !s->duty100)
+		s->duty100 = ctrl1 & 0xFF;
+	if (!err)
+		err = smc_read(s->mmio, IX_CG_THERMAL_STATUS, &status);
+	if (!err)
+		err = smc_read(s->mmio, IX_CG_TACH_STATUS, &period);
+	if (err)
+		return err;
+	out->pwm = s->duty100 ? MIN(FDO_PWM_DUTY(status) * 255 / s->duty100, 255u) : 0;
+	out->fan_rpm = period && period != TACH_STANDS ? (uint32_t)(TACH_MINUTE / period) : 0;
+	return 0;
+}
+
+static int read_activity(struct smu *s, struct smu_sample *out)
+{
+	uint32_t value;
+	int err = smc_read(s->mmio, s->header.soft_registers + SOFT_GRAPHICS_ACTIVITY, &value);
+
+	if (!err)
+		out->activity_pct = MIN((value + 0x80) >> 8, 100u); /* Q24.8: polaris.md 10.7 */
+	return err;
+}
+
+static int read_firmware(struct smu *s, struct smu_sample *out)
+{
+	uint32_t power;
+	int err = smu_query(s, PPSMC_MSG_API_GetSclkFrequency, &out->sclk);
+
+	if (!err)
+		err = smu_query(s, PPSMC_MSG_API_GetMclkFrequency, &out->mclk);
+	if (!err)
+		err = smu_query(s, PPSMC_MSG_GetCurrPkgPwr, &power);
+	if (!err)
+		out->power_mw = (uint32_t)((uint64_t)power * 1000 >> 8); /* Q24.8 watts: 10.7 */
+	return err;
+}
+
+int smu_sample(struct smu *s, struct smu_sample *out)
+{
+	struct smu_sample now = {0};
+	uint32_t svi2;
+	int err = read_thermal(s, &now);
+
+	if (!err)
+		err = read_fan(s, &now);
+	if (!err)
+		err = smc_read(s->mmio, IX_PWR_SVI2_STATUS, &svi2);
+	if (!err)
+		err = read_activity(s, &now);
+	if (!err)
+		err = read_firmware(s, &now);
+	if (err)
+		return err;
+	now.vddc_mv = vid_to_mv(PLANE1_VID(svi2));
+	*out = now;
+	return 0;
+}
