@@ -98,7 +98,7 @@ static int use_abilities(struct rx580 *rx, const struct pci_info *p)
 	if (!backend_is_hardware(rx->info.backend) || abilities_load(&board, &a))
 		return 0;
 	use_burst(rx, a.engine_burst);
-	if (!a.alias_write)
+	if (!a.alias_write || !rtl921x_alias_address(rx->bridge)) /* that family's trick */
 		return 0;
 	int err = pci_move_bar(rx->pci, PCI_BAR_REGISTERS, rtl921x_alias_address(rx->bridge));
 
