@@ -100,7 +100,7 @@ static int build(struct vcard *c)
 	if (!r)
 		r = smc_new(c);
 	if (!r)
-		r = smu_new(c);
+		r = card_smu_new(c);
 	mmio_regs_define(c->kind);
 	return r;
 }

@@ -17,7 +17,7 @@ void vcard_advance(struct vcard *c, uint64_t ms)
 	pthread_mutex_lock(&c->lock);
 	heat_update(c);
 	c->time_ahead_ns += ms * 1000000;
-	smu_tick(c);
+	card_smu_tick(c);
 	heat_update(c);
 	pthread_mutex_unlock(&c->lock);
 }

@@ -68,18 +68,20 @@ static double ramp(struct vcard *c, double full)
  * (polaris.md 10.3, 10.9). Zero RPM below FanStopTemperature until FanStartTemperature. */
 static double table(struct vcard *c, double full)
 {
-	uint32_t at = smu_table(c, SMU_FAN_TABLE), dpm = smu_table(c, SMU_DPM_TABLE);
-	double low = smu_u16(c, at + 2), med = smu_u16(c, at + 4), t = c->heat.temperature;
-	double duty = smu_u16(c, at + 12);
-	double start = smu_u16(c, dpm + 224) / 256.0, stop = smu_u16(c, dpm + 226) / 256.0;
+	uint32_t at = card_smu_table(c, SMU_FAN_TABLE), dpm = card_smu_table(c, SMU_DPM_TABLE);
+	double low = card_smu_u16(c, at + 2), med = card_smu_u16(c, at + 4),
+	       t = c->heat.temperature;
+	double duty = card_smu_u16(c, at + 12);
+	double start = card_smu_u16(c, dpm + 224) / 256.0,
+	       stop = card_smu_u16(c, dpm + 226) / 256.0;
 
 	if (c->smu.zero_rpm && (t < stop || (t < start && c->heat.duty == 0)))
 		return 0;
 	if (t > low)
-		duty += smu_u16(c, at + 8) / 16.0 * (MIN(t, med) - low);
+		duty += card_smu_u16(c, at + 8) / 16.0 * (MIN(t, med) - low);
 	if (t > med)
-		duty += smu_u16(c, at + 10) / 16.0 * (t - med);
-	if (t >= smu_u16(c, at + 6))
+		duty += card_smu_u16(c, at + 10) / 16.0 * (t - med);
+	if (t >= card_smu_u16(c, at + 6))
 		return 1.0;
 	return duty / full;
 }

@@ -35,7 +35,7 @@ void mmio_reset(struct vcard *c)
 	c->clock_latch = 0;
 	smc_reset(c);
 	post_regs_reset(c);
-	smu_reset(c);
+	card_smu_reset(c);
 	update_fb(c);
 }
 
@@ -164,7 +164,7 @@ static uint32_t read_true(struct vcard *c, uint32_t off)
 		return value;
 	switch (off) {
 	case REG_SMC_RESP_0:
-	case REG_SMC_MSG_ARG_0: smu_tick(c); return c->reg[off / 4];
+	case REG_SMC_MSG_ARG_0: card_smu_tick(c); return c->reg[off / 4];
 	case REG_MM_DATA: return mm_data_read(c);
 	case REG_SMC_IND_DATA_0:
 	case REG_SMC_IND_DATA_1:
@@ -226,7 +226,7 @@ static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
 	if (post_regs_write(c, off, value))
 		return;
 	switch (off) {
-	case REG_SMC_MESSAGE_0: smu_message(c, value); return;
+	case REG_SMC_MESSAGE_0: card_smu_message(c, value); return;
 	case REG_MM_DATA: mm_data_write(c, value); return;
 	case REG_SMC_IND_DATA_0:
 	case REG_SMC_IND_DATA_1:

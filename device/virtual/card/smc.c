@@ -188,10 +188,10 @@ static uint32_t read_true(struct vcard *c, uint32_t index, bool vbios)
 		return rom_next(c);
 	if (index == IX_ROM_INDEX)
 		return c->rom_index;
-	smu_tick(c);
+	card_smu_tick(c);
 	heat_update(c);
 	if (index < RX_SMC_RAM_BYTES && index % 4 == 0)
-		return smu_ram_read(c, index);
+		return card_smu_ram_read(c, index);
 	p = smc_storage(c, index);
 	if (p && (vbios || has_name(index)))
 		return computed(c, index, *p);
@@ -211,7 +211,7 @@ static void store(struct vcard *c, uint32_t index, uint32_t value, uint32_t *p)
 	heat_update(c); /* with the fan as it was */
 	*p = value;
 	if (index == IX_SMC_SYSCON_RESET_CNTL || index == IX_SMC_SYSCON_CLOCK_CNTL_0)
-		smu_syscon_write(c, index, value, old);
+		card_smu_syscon_write(c, index, value, old);
 	heat_update(c);
 }
 
@@ -219,11 +219,11 @@ void card_smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios)
 {
 	uint32_t *p = smc_storage(c, index);
 
-	smu_tick(c);
+	card_smu_tick(c);
 	if (index == IX_ROM_INDEX)
 		c->rom_index = value;
 	else if (index < RX_SMC_RAM_BYTES && index % 4 == 0)
-		smu_ram_write(c, index, value);
+		card_smu_ram_write(c, index, value);
 	else if (!p || !(vbios || has_name(index)))
 		complain(c, "write to undefined", index);
 	else if (in_list(read_only, ARRAY_SIZE(read_only), index) ||

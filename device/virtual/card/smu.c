@@ -24,7 +24,7 @@
 #define MESSAGE_TEST  0x100u
 #define TEST_ARGUMENT IMAGE_AT
 
-int smu_new(struct vcard *c)
+int card_smu_new(struct vcard *c)
 {
 	c->smu.ram = malloc(RX_SMC_RAM_BYTES);
 	return c->smu.ram ? 0 : -ENOMEM;
@@ -43,7 +43,7 @@ static void fill_ram(struct vcard *c)
 	}
 }
 
-void smu_reset(struct vcard *c)
+void card_smu_reset(struct vcard *c)
 {
 	uint32_t *ram = c->smu.ram;
 
@@ -54,30 +54,30 @@ void smu_reset(struct vcard *c)
 	dpm_reset(c);
 }
 
-uint32_t smu_u32(struct vcard *c, uint32_t address)
+uint32_t card_smu_u32(struct vcard *c, uint32_t address)
 {
 	return address % 4 == 0 && address < RX_SMC_RAM_BYTES ? c->smu.ram[address / 4] : 0;
 }
 
-uint32_t smu_u16(struct vcard *c, uint32_t address)
+uint32_t card_smu_u16(struct vcard *c, uint32_t address)
 {
-	return smu_u32(c, address & ~3u) >> (address & 2 ? 0 : 16) & 0xFFFF;
+	return card_smu_u32(c, address & ~3u) >> (address & 2 ? 0 : 16) & 0xFFFF;
 }
 
-uint32_t smu_u8(struct vcard *c, uint32_t address)
+uint32_t card_smu_u8(struct vcard *c, uint32_t address)
 {
-	return smu_u32(c, address & ~3u) >> (24 - 8 * (address & 3)) & 0xFF;
+	return card_smu_u32(c, address & ~3u) >> (24 - 8 * (address & 3)) & 0xFF;
 }
 
-uint32_t smu_table(struct vcard *c, enum smu_table t)
+uint32_t card_smu_table(struct vcard *c, enum card_smu_table t)
 {
-	return c->smu.state == SMU_RUNNING ? smu_u32(c, IMAGE_AT + (uint32_t)t) : 0;
+	return c->smu.state == SMU_RUNNING ? card_smu_u32(c, IMAGE_AT + (uint32_t)t) : 0;
 }
 
 /* header_wrong - the pointers a driver takes from the image: polaris.md 10.3. */
 static const char *header_wrong(struct vcard *c)
 {
-	static const enum smu_table tables[] = {
+	static const enum card_smu_table tables[] = {
 	        SMU_SOFT_REGISTERS, SMU_DPM_TABLE, SMU_FAN_TABLE, SMU_ARB_TABLE, SMU_FUSE_TABLE};
 
 	if (!c->smu.image_end)
@@ -85,7 +85,7 @@ static const char *header_wrong(struct vcard *c)
 	if (c->smu.image_end < IMAGE_AT + HEADER_BYTES)
 		return "the image is shorter than its header";
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		uint32_t at = smu_u32(c, IMAGE_AT + (uint32_t)tables[i]);
+		uint32_t at = card_smu_u32(c, IMAGE_AT + (uint32_t)tables[i]);
 
 		if (at % 4 || at < IMAGE_AT || at >= RX_SMC_RAM_BYTES)
 			return "a table address in its header lies outside SMC RAM";
@@ -105,7 +105,7 @@ static const char *image_wrong(struct vcard *c)
 	if (!image)
 		return "the host has no memory to check it";
 	for (uint32_t i = 0; i < bytes; i += 4) /* the file's byte order: 4.3 step 5, unswapped */
-		put_le32(image + i, smu_u32(c, IMAGE_AT + i));
+		put_le32(image + i, card_smu_u32(c, IMAGE_AT + i));
 	why = ucode_wrong(image, bytes, STANDIN_SMC_AT, STANDIN_SMC);
 	free(image);
 	return why;
@@ -120,7 +120,7 @@ static bool image_good(struct vcard *c)
 	return !why && !c->fault[VCARD_FAULT_SMU_REJECTS];
 }
 
-uint32_t smu_ram_read(struct vcard *c, uint32_t address)
+uint32_t card_smu_ram_read(struct vcard *c, uint32_t address)
 {
 	return c->smu.ram[address / 4];
 }
@@ -141,7 +141,7 @@ static void note_upload(struct vcard *c, uint32_t address)
 		s->image_end = 0;
 }
 
-void smu_ram_write(struct vcard *c, uint32_t address, uint32_t value)
+void card_smu_ram_write(struct vcard *c, uint32_t address, uint32_t value)
 {
 	bool held = *smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) & RST_REG;
 
@@ -164,7 +164,7 @@ static void hold(struct vcard *c)
 	dpm_reset(c);
 }
 
-void smu_syscon_write(struct vcard *c, uint32_t index, uint32_t value, uint32_t old)
+void card_smu_syscon_write(struct vcard *c, uint32_t index, uint32_t value, uint32_t old)
 {
 	bool held = *smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) & RST_REG;
 	bool stopped = *smc_storage(c, IX_SMC_SYSCON_CLOCK_CNTL_0) & CK_DISABLE;
@@ -211,7 +211,7 @@ static void answer(struct vcard *c)
 	} else if (c->fault[VCARD_FAULT_SMU_FAILS] == id) {
 		r = SMC_RESP_FAILED;
 	} else {
-		r = smu_execute(c, id, &arg);
+		r = card_smu_execute(c, id, &arg);
 	}
 	if (r == SMC_RESP_UNKNOWN)
 		card_guest_error(c, "SMU message 0x%x is unknown", id);
@@ -219,13 +219,13 @@ static void answer(struct vcard *c)
 	c->reg[DW(SMC_RESP_0)] = r;
 }
 
-/* smu_message - SMC_MESSAGE_0 was written. */
-void smu_message(struct vcard *c, uint32_t id)
+/* card_smu_message - SMC_MESSAGE_0 was written. */
+void card_smu_message(struct vcard *c, uint32_t id)
 {
 	struct smu *s = &c->smu;
 
 	c->reg[DW(SMC_MESSAGE_0)] = id;
-	smu_tick(c);
+	card_smu_tick(c);
 	if (s->busy) {
 		card_guest_error(
 		        c, "SMU message 0x%x sent before 0x%x was answered", id, s->message);
@@ -241,7 +241,7 @@ void smu_message(struct vcard *c, uint32_t id)
 	s->answer_ns = card_now(c) + MESSAGE_NS;
 }
 
-void smu_tick(struct vcard *c)
+void card_smu_tick(struct vcard *c)
 {
 	struct smu *s = &c->smu;
 	uint64_t now;
@@ -254,7 +254,8 @@ void smu_tick(struct vcard *c)
 	if (s->busy && now >= s->answer_ns && !c->fault[VCARD_FAULT_SMU_SILENT])
 		answer(c);
 	if (s->loading && now >= s->loaded_ns) {
-		uint32_t at = smu_table(c, SMU_SOFT_REGISTERS) + 108; /* UcodeLoadStatus: 10.3 */
+		uint32_t at =
+		        card_smu_table(c, SMU_SOFT_REGISTERS) + 108; /* UcodeLoadStatus: 10.3 */
 
 		if (at > 108 && at < RX_SMC_RAM_BYTES)
 			s->ram[at / 4] |= s->loading;

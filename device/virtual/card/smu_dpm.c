@@ -36,14 +36,14 @@
 
 static uint32_t graphics(struct vcard *c, unsigned level, uint32_t field)
 {
-	return smu_u32(
-	        c, smu_table(c, SMU_DPM_TABLE) + GRAPHICS_LEVEL + level * GRAPHICS_STRIDE + field);
+	return card_smu_u32(c, card_smu_table(c, SMU_DPM_TABLE) + GRAPHICS_LEVEL +
+	                               level * GRAPHICS_STRIDE + field);
 }
 
 static uint32_t memory(struct vcard *c, unsigned level, uint32_t field)
 {
-	return smu_u32(
-	        c, smu_table(c, SMU_DPM_TABLE) + MEMORY_LEVEL + level * MEMORY_STRIDE + field);
+	return card_smu_u32(
+	        c, card_smu_table(c, SMU_DPM_TABLE) + MEMORY_LEVEL + level * MEMORY_STRIDE + field);
 }
 
 static uint32_t millivolts(uint32_t voltage_word)
@@ -53,7 +53,7 @@ static uint32_t millivolts(uint32_t voltage_word)
 
 static unsigned count(struct vcard *c, uint32_t field)
 {
-	return smu_u8(c, smu_table(c, SMU_DPM_TABLE) + field);
+	return card_smu_u8(c, card_smu_table(c, SMU_DPM_TABLE) + field);
 }
 
 void dpm_reset(struct vcard *c)
@@ -74,7 +74,7 @@ const char *dpm_table_wrong(struct vcard *c)
 	unsigned levels = count(c, GRAPHICS_COUNT), mems = count(c, MEMORY_COUNT);
 	uint32_t last = 0;
 
-	if (!smu_table(c, SMU_DPM_TABLE))
+	if (!card_smu_table(c, SMU_DPM_TABLE))
 		return "the firmware has no DpmTable";
 	if (!levels || levels > MAX_LEVELS || !mems || mems > MAX_MEMORY)
 		return "the DpmTable has an impossible number of levels";
@@ -131,7 +131,7 @@ static bool controllers(const struct smu *s)
 /* W; the least of what the driver set and the table's own, each in its unit (polaris.md 10.7). */
 static double power_limit(struct vcard *c)
 {
-	double w = smu_u16(c, smu_table(c, SMU_DPM_TABLE) + DEFAULT_TDP) / 128.0;
+	double w = card_smu_u16(c, card_smu_table(c, SMU_DPM_TABLE) + DEFAULT_TDP) / 128.0;
 
 	if (c->smu.package_limit)
 		w = MIN(w, c->smu.package_limit / 256.0);
@@ -160,7 +160,7 @@ static void choose_engine(struct vcard *c, double activity, double temperature)
 {
 	struct smu *s = &c->smu;
 	unsigned levels = MIN(count(c, GRAPHICS_COUNT), MAX_LEVELS);
-	double hot = smu_u16(c, smu_table(c, SMU_DPM_TABLE) + TEMP_HIGH) / 256.0;
+	double hot = card_smu_u16(c, card_smu_table(c, SMU_DPM_TABLE) + TEMP_HIGH) / 256.0;
 
 	s->sclk_level = lowest(s->sclk_mask, levels);
 	if (activity > BUSY && !controllers(s))
@@ -193,7 +193,7 @@ void dpm_choose(struct vcard *c, double activity, double temperature)
 void dpm_publish(struct vcard *c)
 {
 	struct smu *s = &c->smu;
-	uint32_t soft = smu_table(c, SMU_SOFT_REGISTERS);
+	uint32_t soft = card_smu_table(c, SMU_SOFT_REGISTERS);
 
 	if (s->state != SMU_RUNNING)
 		return;

@@ -151,7 +151,7 @@ static const char *load_one(struct vcard *c, const struct toc *t, uint32_t id)
 	return why;
 }
 
-uint32_t smu_load_ucodes(struct vcard *c, uint32_t mask)
+uint32_t card_smu_load_ucodes(struct vcard *c, uint32_t mask)
 {
 	struct toc t;
 	const char *why = mc_ready(c) ? buffer_wrong(c) : "there is no memory yet";

@@ -123,7 +123,7 @@ static uint32_t address(struct vcard *c, uint32_t id, uint32_t *arg)
 static uint32_t load_ucodes(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	(void)id;
-	c->smu.loading = smu_load_ucodes(c, *arg);
+	c->smu.loading = card_smu_load_ucodes(c, *arg);
 	c->smu.loaded_ns = card_now(c) + LOAD_NS;
 	return SMC_RESP_OK;
 }
@@ -195,7 +195,7 @@ static const struct {
         {0x415, 0x415, accept}, /* ApplyAvfsCksOffVoltage */
 };
 
-uint32_t smu_execute(struct vcard *c, uint32_t id, uint32_t *arg)
+uint32_t card_smu_execute(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
 		if (id >= messages[i].first && id <= messages[i].last) {

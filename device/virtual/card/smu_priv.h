@@ -78,35 +78,36 @@ struct smu {
 };
 
 /* smu.c */
-int smu_new(struct vcard *c);
-void smu_reset(struct vcard *c);
-void smu_tick(struct vcard *c); /* let what is due happen */
-uint32_t smu_ram_read(struct vcard *c, uint32_t address);
-void smu_ram_write(struct vcard *c, uint32_t address, uint32_t value);
-void smu_syscon_write(struct vcard *c, uint32_t index, uint32_t value, uint32_t old);
-void smu_message(struct vcard *c, uint32_t id);
+int card_smu_new(struct vcard *c);
+void card_smu_reset(struct vcard *c);
+void card_smu_tick(struct vcard *c); /* let what is due happen */
+uint32_t card_smu_ram_read(struct vcard *c, uint32_t address);
+void card_smu_ram_write(struct vcard *c, uint32_t address, uint32_t value);
+void card_smu_syscon_write(struct vcard *c, uint32_t index, uint32_t value, uint32_t old);
+void card_smu_message(struct vcard *c, uint32_t id);
 /* Fields of SMC RAM, big-endian in the structure. 0 when @address is outside RAM. */
-uint32_t smu_u32(struct vcard *c, uint32_t address);
-uint32_t smu_u16(struct vcard *c, uint32_t address);
-uint32_t smu_u8(struct vcard *c, uint32_t address);
-/* smu_table - SMC address of a structure named by the firmware header; 0 while nothing runs. */
-enum smu_table {
+uint32_t card_smu_u32(struct vcard *c, uint32_t address);
+uint32_t card_smu_u16(struct vcard *c, uint32_t address);
+uint32_t card_smu_u8(struct vcard *c, uint32_t address);
+/* card_smu_table - SMC address of a structure named by the firmware header; 0 while nothing runs.
+ */
+enum card_smu_table {
 	SMU_SOFT_REGISTERS = 48, /* offsets in the firmware header: polaris.md 10.3 */
 	SMU_DPM_TABLE = 52,
 	SMU_FAN_TABLE = 56,
 	SMU_ARB_TABLE = 72,
 	SMU_FUSE_TABLE = 76,
 };
-uint32_t smu_table(struct vcard *c, enum smu_table t);
+uint32_t card_smu_table(struct vcard *c, enum card_smu_table t);
 
 /* smu_load.c: the images of a TOC. Return: mask of the ids that were loaded. */
-uint32_t smu_load_ucodes(struct vcard *c, uint32_t mask);
+uint32_t card_smu_load_ucodes(struct vcard *c, uint32_t mask);
 
 /* smu_msg.c: execute one message. @arg in and out. Return: value for SMC_RESP_0. */
 #define SMC_RESP_OK      0x1u /* polaris.md 10.1 */
 #define SMC_RESP_UNKNOWN 0xFEu
 #define SMC_RESP_FAILED  0xFFu
-uint32_t smu_execute(struct vcard *c, uint32_t id, uint32_t *arg);
+uint32_t card_smu_execute(struct vcard *c, uint32_t id, uint32_t *arg);
 
 /* smu_dpm.c: clocks. */
 void dpm_reset(struct vcard *c);
