@@ -29,7 +29,9 @@
 #define VCE_SCLK_NO_HANDSHAKE     0x20000u   /* SoftRegisters.HandshakeDisables: polaris.md 10.3 */
 #define UVD_VCE_MCLK_NO_HANDSHAKE 0x10100u   /* amdgpu-oracle.md 7 item 6 */
 #define CAC_EN                    (1u << 31) /* MC_SEQ_CNTL_3 */
-#define DPM_EVENT_SRC             7u         /* CG_THERMAL_CTRL; 0: the digital sensor */
+#define DPM_EVENT_SRC             7u         /* CG_THERMAL_CTRL */
+/* smu7_hwmgr.c, enum DPM_EVENT_SRC, and the trace; polaris.md 10.5 step 23 says 0 */
+#define DPM_EVENT_SRC_DIGITAL 2u
 /* MC arbiter: polaris.md 10.5 step 8, amdgpu-oracle.md 7 */
 #define BURST_STATE0(v)       ((v) & 0x1F)
 #define BURST_STATE1          (0x1Fu << 5)
@@ -55,9 +57,8 @@ static int send(struct smu *s, const struct smu_dpm *d, enum ppsmc_msg id)
 
 /* ---- steps 1 to 8 ---- */
 
-static int prepare_clocks(struct smu *s, const struct smu_dpm *d)
+static int prepare_clocks(struct smu *s)
 {
-	(void)d;
 	int err = smu_message(s, PPSMC_MSG_DisableFFC); /* amdgpu-oracle.md 7 item 13 */
 
 	if (!err) /* 1, 3 */
@@ -76,12 +77,11 @@ static int prepare_clocks(struct smu *s, const struct smu_dpm *d)
 }
 
 /* switch_arbiter - step 8: the running set becomes the second, and that runs. */
-static int switch_arbiter(struct smu *s, const struct smu_dpm *d)
+static int switch_arbiter(struct smu *s)
 {
 	uint32_t timing, timing2, burst;
 	int err = reg_read(s->mmio, REG_MC_ARB_DRAM_TIMING, &timing);
 
-	(void)d;
 	if (!err)
 		err = reg_read(s->mmio, REG_MC_ARB_DRAM_TIMING2, &timing2);
 	if (!err)
@@ -249,8 +249,13 @@ static int limits(struct smu *s, const struct smu_dpm *d)
 	if (!err) /* 22: watts x 256 */
 		err = smu_message_arg(s, PPSMC_MSG_OverDriveSetTargetTdp, (uint32_t)t->tdp_w * 256);
 	if (!err) /* 23 */
-		err = update(s, IX_CG_THERMAL_CTRL, DPM_EVENT_SRC, 0);
+		err = update(s, IX_CG_THERMAL_CTRL, DPM_EVENT_SRC, DPM_EVENT_SRC_DIGITAL);
 	return err ? err : update(s, IX_GENERAL_PWRMGT, THERMAL_PROTECTION_DIS, 0);
+}
+
+static int thermal(struct smu *s, const struct smu_dpm *d)
+{
+	return d->thermal ? smu_thermal_start(s, d->thermal) : 0;
 }
 
 static int avfs(struct smu *s, const struct smu_dpm *d)
@@ -301,9 +306,7 @@ static const struct {
 	const char *name;
 	int (*run)(struct smu *s, const struct smu_dpm *d);
 } steps[] = {
-        {"clocks (polaris.md 10.5 steps 1-6)", prepare_clocks},
-        {"memory arbiter (8)", switch_arbiter},
-        {"tables (9, 10)", upload_tables},
+        {"tables (polaris.md 10.5 steps 9, 10)", upload_tables},
         {"regulator alarm (11)", vr_hot},
         {"display (12)", display},
         {"EDC (13)", edc},
@@ -312,10 +315,18 @@ static const struct {
         {"engine clock (19)", start_sclk},
         {"memory clock (19)", start_mclk},
         {"current and power limits (20-23)", limits},
-        {"AVFS", avfs},
+        {"temperature and fan (10.9, 10.10)", thermal},
+        {"AVFS (10.6)", avfs},
         {"levels", all_levels},
         {"status", see_it_run},
 };
+
+int smu_prepare_dpm(struct smu *s)
+{
+	int err = prepare_clocks(s);
+
+	return err ? err : switch_arbiter(s);
+}
 
 int smu_enable_dpm(struct smu *s, const struct smu_dpm *d)
 {

@@ -84,14 +84,18 @@ void smu_atom_of(struct smu_vbios *v, struct smu_atom *out); /* @out points at @
 int smu_read_fuses(struct smu *s, const struct vbios_gpio_lut *gpio, struct smu_fuses *out);
 
 struct smu_dpm {
-	const struct smu_tables *tables; /* see tables.h; read during the call only */
-	bool kicker;                     /* fw_set.kicker */
+	const struct smu_tables *tables;   /* tables.h */
+	const struct smu_thermal *thermal; /* NULL: the fan stays as it is */
+	bool kicker;                       /* fw_set.kicker */
 };
 
+/* smu_prepare_dpm - steps 1 to 8 of polaris.md 10.5, before smu_build_tables: the VBIOS' timing
+ * table works on the first set of memory timings, and after this the second one runs. */
+int smu_prepare_dpm(struct smu *s);
 /* smu_enable_dpm - upload the tables, start clock and voltage control, ramp limits (DIDT), current
- * and power limits, at stock values. Wants the graphics core's registers and a running firmware.
- * Without it the card stays at its boot clocks, 300/300 MHz. Return: 0; or an error with the step
- * named: then power management is off again.
+ * and power limits, fan, at stock values. Wants the graphics core's registers and a running
+ * firmware. Without it the card stays at its boot clocks, 300/300 MHz. Return: 0; or an error with
+ * the step named: then power management is off again.
  */
 int smu_enable_dpm(struct smu *s, const struct smu_dpm *dpm);
 /* smu_disable_dpm - back to boot clocks, so that the next start finds what it expects. */
