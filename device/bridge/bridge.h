@@ -62,6 +62,11 @@ struct bridge_ops {
 	/* One aligned dword, one TLP: registers. A read is never repeated. */
 	int (*mem_read32)(struct bridge *b, uint64_t addr, uint32_t *value);
 	int (*mem_write32)(struct bridge *b, uint64_t addr, uint32_t value);
+	/* @count dwords to one register, in order, cheaper than as many mem_write32. Return -EAGAIN
+	 * (logged): some of them may not have arrived; set the port up again and send all anew,
+	 * which will be slower and sure. NULL: as many mem_write32. */
+	int (*mem_write_port)(
+	        struct bridge *b, uint64_t addr, const uint32_t *values, size_t count);
 	/* Any bytes of memory without side effects, ascending; the last byte lands last. A read may
 	 * be repeated. */
 	int (*mem_read)(struct bridge *b, uint64_t addr, void *buf, size_t len);

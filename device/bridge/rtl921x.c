@@ -276,6 +276,36 @@ static int mem_write32(struct bridge *b, uint64_t addr, uint32_t value)
 	return err ? err : canary(r);
 }
 
+/* port_block - by the alias trick one at a time, else many between two looks at the canary. */
+static int port_block(struct rtl921x *r, uint64_t addr, const uint32_t *values, size_t *count)
+{
+	uint32_t offset;
+	int err = to_offset(r, addr, 4, &offset);
+
+	if (err)
+		return err;
+	if (alias_fits(r, offset)) {
+		*count = 1;
+		return mem_write32(&r->b, addr, values[0]);
+	}
+	*count = MIN(*count, (size_t)CANARY_INTERVAL);
+	err = rtl_engine_write_port(r, (uint32_t)addr, values, *count);
+	return err ? err : heartbeat(&r->b);
+}
+
+static int mem_write_port(struct bridge *b, uint64_t addr, const uint32_t *values, size_t count)
+{
+	int err = 0;
+
+	if (addr % 4)
+		return -EINVAL;
+	for (size_t at = 0, n; at < count && !err; at += n) {
+		n = count - at;
+		err = port_block(self(b), addr, values + at, &n);
+	}
+	return err;
+}
+
 static int mem_read(struct bridge *b, uint64_t addr, void *buf, size_t len)
 {
 	struct rtl921x *r = self(b);
@@ -362,6 +392,7 @@ const struct bridge_ops rtl921x_ops = {
         .cfg_write = cfg_write,
         .mem_read32 = mem_read32,
         .mem_write32 = mem_write32,
+        .mem_write_port = mem_write_port,
         .mem_read = mem_read,
         .mem_write = mem_write,
         .heartbeat = heartbeat,

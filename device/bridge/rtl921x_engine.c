@@ -19,10 +19,11 @@
 #define STATUS_BUSY       0x80u            /* bit 7 */
 #define STATUS_SLOT(v)    (((v) >> 3) & 3) /* bits 4:3 */
 #define W0_MEMORY         0u
-#define W1_DWORD_WRITE    0xF41u /* length 1, direction 10 = write, first byte enables F, last 0 */
 #define W0_CONFIG         4u
 #define W1_DWORD_READ     0xF21u /* length 1, direction 01 = read, first byte enables F */
 #define ENGINE_TIMEOUT_MS 2000   /* bridge.md 2.11: "the host may give up after 2 s" */
+#define FIRST_PAUSE_US    100u   /* between two polls; twice as long each time */
+#define LAST_PAUSE_US     10000u
 
 int rtl_peek(struct rtl921x *r, uint32_t addr, uint32_t *value)
 {
@@ -41,16 +42,19 @@ int rtl_poke(struct rtl921x *r, uint32_t addr, uint32_t value)
 	return rtl_exec(r, RTL_OP_WRITE, RTL_WRITE_REGISTER, addr, data, sizeof(data), false);
 }
 
+/* Time is what commands took and pauses should take: a replayed trace asks as often as the recorded
+ * run did. */
 int rtl_wait_clear(struct rtl921x *r, uint32_t addr, uint32_t mask, uint32_t *value)
 {
-	uint64_t deadline = deadline_in_ms(ENGINE_TIMEOUT_MS);
+	uint32_t pause_us = FIRST_PAUSE_US;
+	uint64_t waited_us = 0;
 
 	for (;;) {
 		int err = rtl_peek(r, addr, value);
 
 		if (err || !(*value & mask))
 			return err;
-		if (deadline_passed(deadline)) {
+		if (waited_us >= ENGINE_TIMEOUT_MS * 1000u) {
 			r->info.tlp_timeouts++;
 			rtl_look_at_port(r);
 			return rx_fail("bridge", -ETIMEDOUT,
@@ -58,7 +62,9 @@ int rtl_wait_clear(struct rtl921x *r, uint32_t addr, uint32_t mask, uint32_t *va
 			        "be down",
 			        addr, *value, ENGINE_TIMEOUT_MS);
 		}
-		sleep_us(100);
+		sleep_us(pause_us);
+		waited_us += pause_us + scsi_last_us(r->b.scsi);
+		pause_us = MIN(2 * pause_us, LAST_PAUSE_US);
 	}
 }
 

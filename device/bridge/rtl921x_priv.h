@@ -13,11 +13,13 @@
 #define SLOT_W3(n)   (SLOT_W0(n) + 12)
 #define SLOT_DATA(n) (RTL_ENGINE_DATA + 0x80u * (unsigned)(n))
 #define W1_WRITE     0x40u
-#define W1_ALL_LANES 0xFu
-#define W1_FIRST(be) ((uint32_t)(be) << 8)
-#define W1_LAST(be)  ((uint32_t)(be) << 12)
-#define W1_RELEASE   (1u << 28)
-#define W1_START     (1u << 31)
+/* length 1, direction 10 = write, first byte enables F, last 0 */
+#define W1_DWORD_WRITE 0xF41u
+#define W1_ALL_LANES   0xFu
+#define W1_FIRST(be)   ((uint32_t)(be) << 8)
+#define W1_LAST(be)    ((uint32_t)(be) << 12)
+#define W1_RELEASE     (1u << 28)
+#define W1_START       (1u << 31)
 
 /* What we know of the raw TLP engine's four slots without asking (bridge.md 2.11). */
 struct rtl_engine {
@@ -68,6 +70,9 @@ int rtl_burst_write(struct rtl921x *r, uint32_t addr, const uint8_t *data, uint3
 /* rtl_engine_write - one dword memory write TLP by the raw engine, without the stray store of
  * E3/34. */
 int rtl_engine_write(struct rtl921x *r, uint32_t addr, uint32_t value);
+/* rtl_engine_write_port - @count values to one register: bridge_ops.mem_write_port. -EAGAIN as
+ * there. */
+int rtl_engine_write_port(struct rtl921x *r, uint32_t addr, const uint32_t *values, size_t count);
 
 extern const struct bridge_ops rtl921x_ops;
 /* rtl921x_open - see bridge_open. -ENOTSUP (not logged) when it is not an RTL921x. */

@@ -190,6 +190,20 @@ int pci_write32(struct pci *p, unsigned bar, uint64_t offset, uint32_t value)
 	return err ? err : p->bridge->ops->mem_write32(p->bridge, addr, value);
 }
 
+int pci_write_port(
+        struct pci *p, unsigned bar, uint64_t offset, const uint32_t *values, size_t count)
+{
+	const struct bridge_ops *ops = p->bridge->ops;
+	uint64_t addr;
+	int err = bus_address(p, bar, offset, 4, &addr);
+
+	if (!err && ops->mem_write_port)
+		return ops->mem_write_port(p->bridge, addr, values, count);
+	for (size_t i = 0; i < count && !err; i++)
+		err = ops->mem_write32(p->bridge, addr, values[i]);
+	return err;
+}
+
 int pci_read(struct pci *p, unsigned bar, uint64_t offset, void *buf, size_t len)
 {
 	uint64_t addr;

@@ -60,6 +60,10 @@ int pci_find_capability(struct pci *p, uint8_t id);
 /* Inside BAR @bar. read32/write32: one aligned dword. read/write: any bytes, see bridge.h. */
 int pci_read32(struct pci *p, unsigned bar, uint64_t offset, uint32_t *value);
 int pci_write32(struct pci *p, unsigned bar, uint64_t offset, uint32_t value);
+/* pci_write_port - @count dwords to one register, in order: bridge_ops.mem_write_port. -EAGAIN as
+ * there. */
+int pci_write_port(
+        struct pci *p, unsigned bar, uint64_t offset, const uint32_t *values, size_t count);
 int pci_read(struct pci *p, unsigned bar, uint64_t offset, void *buf, size_t len);
 int pci_write(struct pci *p, unsigned bar, uint64_t offset, const void *buf, size_t len);
 

@@ -30,6 +30,14 @@ int reg_write(struct mmio *m, uint32_t reg, uint32_t value)
 	return pci_write32(m->pci, PCI_BAR_REGISTERS, reg, value);
 }
 
+int reg_write_port(struct mmio *m, uint32_t reg, const uint32_t *values, size_t count)
+{
+	if (rx_log_enabled(LOG_TRACE, "mmio"))
+		for (size_t i = 0; i < count; i++)
+			rx_log(LOG_TRACE, "mmio", "write 0x%05x = 0x%08x", reg, values[i]);
+	return pci_write_port(m->pci, PCI_BAR_REGISTERS, reg, values, count);
+}
+
 int reg_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value)
 {
 	uint32_t old;

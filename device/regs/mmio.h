@@ -23,6 +23,9 @@ struct reg_golden {
 
 int reg_read(struct mmio *m, uint32_t reg, uint32_t *value);
 int reg_write(struct mmio *m, uint32_t reg, uint32_t value);
+/* reg_write_port - @count values to one register, in order. -EAGAIN (logged): some may not have
+ * arrived; set the port up again and send all anew. */
+int reg_write_port(struct mmio *m, uint32_t reg, const uint32_t *values, size_t count);
 /* reg_update - replace the bits of @mask. Writes only what differs. */
 int reg_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value);
 /* reg_ensure_list, reg_golden_list - rows in order; reads first and writes what differs. */

@@ -36,18 +36,26 @@ int smc_wait(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t want, unsigned
 	return err ? err : reg_wait(m, REG_SMC_IND_DATA_11, mask, want, timeout_ms, last);
 }
 
+/* write_run - with auto-increment on. */
+static int write_run(struct mmio *m, uint32_t ix, const uint32_t *values, size_t n)
+{
+	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);
+
+	return err ? err : reg_write_port(m, REG_SMC_IND_DATA_11, values, n);
+}
+
 int smc_write_run(struct mmio *m, uint32_t ix, const uint32_t *values, size_t n)
 {
 	uint32_t cntl;
-	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);
+	int err = reg_read(m, REG_SMC_IND_ACCESS_CNTL, &cntl);
 
 	if (!err)
-		err = reg_read(m, REG_SMC_IND_ACCESS_CNTL, &cntl);
+		err = reg_write(m, REG_SMC_IND_ACCESS_CNTL, cntl | AUTO_INCREMENT_IND_11);
 	if (err)
 		return err;
-	err = reg_write(m, REG_SMC_IND_ACCESS_CNTL, cntl | AUTO_INCREMENT_IND_11);
-	for (size_t i = 0; i < n && !err; i++)
-		err = reg_write(m, REG_SMC_IND_DATA_11, values[i]);
+	err = write_run(m, ix, values, n);
+	if (err == -EAGAIN) /* the bridge is sure of every write from now on */
+		err = write_run(m, ix, values, n);
 	int off = reg_write(m, REG_SMC_IND_ACCESS_CNTL, cntl & ~AUTO_INCREMENT_IND_11);
 
 	return err ? err : off;

@@ -144,6 +144,16 @@ int pci_write32(struct pci *p, unsigned bar, uint64_t offset, uint32_t value)
 	return 0;
 }
 
+int pci_write_port(
+        struct pci *p, unsigned bar, uint64_t offset, const uint32_t *values, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = pci_write32(p, bar, offset, values[i]);
+	return err;
+}
+
 int gmc_window_write(struct gmc *g, uint64_t offset, const void *buf, size_t len)
 {
 	(void)g;
