@@ -145,31 +145,6 @@ static int parse_number(
 	               : 0;
 }
 
-/* parse_engine - words joined by +: what the raw engine can do (enclosure.h, VENC_ENGINE_*). */
-static int parse_engine(const char *text, unsigned *engine)
-{
-	static const struct {
-		const char *word;
-		unsigned bits;
-	} words[] = {{"functions", VENC_ENGINE_FUNCTIONS}, {"type1", VENC_ENGINE_TYPE1},
-	        {"64bit", VENC_ENGINE_64BIT}, {"burst", VENC_ENGINE_BURST},
-	        {"bytes", VENC_ENGINE_BYTES}, {"all", ~0u}};
-
-	for (;; text++) {
-		size_t len = strcspn(text, "+"), i = 0;
-
-		while (i < ARRAY_SIZE(words) &&
-		        (strlen(words[i].word) != len || strncmp(words[i].word, text, len) != 0))
-			i++;
-		if (i == ARRAY_SIZE(words))
-			return -EINVAL;
-		*engine |= words[i].bits;
-		text += len;
-		if (!*text)
-			return 0;
-	}
-}
-
 static int parse_firmware(const char *text, struct venc_options *opt)
 {
 	if (!*text || strlen(text) >= sizeof(opt->firmware))
@@ -198,7 +173,7 @@ static int parse_option(const char *option, struct venc_options *opt)
 		return 0;
 	if (!strncmp(option, "firmware=", 9) && !parse_firmware(option + 9, opt))
 		return 0;
-	if (!strncmp(option, "engine=", 7) && !parse_engine(option + 7, &opt->engine))
+	if (!strncmp(option, "engine=", 7) && !venc_parse_engine(option + 7, &opt->engine))
 		return 0;
 	if (!strncmp(option, "threads=", 8) && !parse_number(option + 8, 1, MAX_THREADS, &n)) {
 		opt->threads = (unsigned)n;

@@ -183,6 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	opt.null_handle_hangs = flags & 2;
 	opt.engine_needs_release = flags & 4;
 	opt.usb_reset_relocks = flags & 8;
+	opt.engine = flags & 128 ? ~0u : 0;
 	in.bridge = opt.bridge = bridges[flags >> 5 & 3];
 	if (venc_new(&e, &opt))
 		abort();

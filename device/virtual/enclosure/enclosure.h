@@ -53,6 +53,10 @@ struct venc_options {
 #define VENC_ENGINE_BURST     0x08u /* memory requests of up to 31 dwords */
 #define VENC_ENGINE_BYTES     0x10u /* byte stores reach its words and data buffers */
 
+/* venc_parse_engine - words joined by +: functions, type1, 64bit, burst, bytes, all. Adds to
+ * *@engine. Return: 0; -EINVAL. */
+int venc_parse_engine(const char *text, unsigned *engine);
+
 /* venc_new - power the enclosure up with its card, enumerated. @opt is copied. Return: 0; -EINVAL
  * firmware is no version, or bridge no bridge; -ENOMEM; what the card's start-up says. */
 int venc_new(struct venc **out, const struct venc_options *opt);

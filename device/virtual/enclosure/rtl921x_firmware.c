@@ -46,3 +46,27 @@ bool firmware_knows(const struct venc *e, uint8_t opcode, uint8_t sub)
 		return opcode == 0xE2 && memchr(golden, sub, sizeof(golden));
 	return sub != 0xD1 || e->firmware.quirks;
 }
+
+int venc_parse_engine(const char *text, unsigned *engine)
+{
+	static const struct {
+		const char *word;
+		unsigned bits;
+	} words[] = {{"functions", VENC_ENGINE_FUNCTIONS}, {"type1", VENC_ENGINE_TYPE1},
+	        {"64bit", VENC_ENGINE_64BIT}, {"burst", VENC_ENGINE_BURST},
+	        {"bytes", VENC_ENGINE_BYTES}, {"all", ~0u}};
+
+	for (;; text++) {
+		size_t len = strcspn(text, "+"), i = 0;
+
+		while (i < ARRAY_SIZE(words) &&
+		        (strlen(words[i].word) != len || strncmp(words[i].word, text, len) != 0))
+			i++;
+		if (i == ARRAY_SIZE(words))
+			return -EINVAL;
+		*engine |= words[i].bits;
+		text += len;
+		if (!*text)
+			return 0;
+	}
+}

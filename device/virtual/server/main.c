@@ -22,6 +22,9 @@ static const char usage[] =
         "  --vhci               plug it into this kernel (root; module vhci-hcd)\n"
         "  --speed high|super   480 Mbit/s (default) or 5 Gbit/s\n"
         "  --bridge CHIP        rtl9210 (default), asm2362 or asm2464\n"
+        "  --firmware M.N.P     of the rtl9210 (default 1.32.87)\n"
+        "  --engine WORDS       what its TLP engine can do: functions+type1+64bit+burst+bytes, "
+        "all\n"
         "  --realtime           take as long as the modelled link\n"
         "  --threads N          threads of the card's compute units\n"
         "  --vram MIB           64 to 8192\n"
@@ -86,6 +89,20 @@ static int parse_bridge(const char *text, struct venc_options *opt)
 	return venc_parse_bridge(text, &opt->bridge) ? refuse("--bridge", text) : 0;
 }
 
+static int parse_engine(const char *text, struct venc_options *opt)
+{
+	return venc_parse_engine(text, &opt->engine) ? refuse("--engine", text) : 0;
+}
+
+/* The enclosure says whether it is a version. */
+static int parse_firmware(const char *text, struct venc_options *opt)
+{
+	if (strlen(text) >= sizeof(opt->firmware))
+		return refuse("--firmware", text);
+	strcpy(opt->firmware, text);
+	return 0;
+}
+
 static int parse_level(const char *text)
 {
 	int level = rx_log_parse_level(text);
@@ -112,6 +129,8 @@ static int parse_option(int c, struct options *o)
 	case 'k': o->vhci = true; return 0;
 	case 's': return parse_speed(optarg, &o->enclosure);
 	case 'b': return parse_bridge(optarg, &o->enclosure);
+	case 'e': return parse_engine(optarg, &o->enclosure);
+	case 'f': return parse_firmware(optarg, &o->enclosure);
 	case 'r': o->enclosure.realtime = true; return 0;
 	case 't': return parse_number("--threads", optarg, 1, MAX_THREADS, &o->enclosure.threads);
 	case 'm': return parse_vram(optarg, &o->enclosure);
@@ -130,6 +149,8 @@ static int parse(int argc, char **argv, struct options *o)
 	        {"vhci", no_argument, NULL, 'k'},
 	        {"speed", required_argument, NULL, 's'},
 	        {"bridge", required_argument, NULL, 'b'},
+	        {"engine", required_argument, NULL, 'e'},
+	        {"firmware", required_argument, NULL, 'f'},
 	        {"realtime", no_argument, NULL, 'r'},
 	        {"threads", required_argument, NULL, 't'},
 	        {"vram", required_argument, NULL, 'm'},

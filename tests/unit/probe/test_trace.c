@@ -285,7 +285,11 @@ static void abilities_are_kept_by_board_and_firmware(void **state)
 	        .family = "rtl921x",
 	        .firmware = "1.32.87",
 	        .card_id = 0x67DF1002};
-	const struct abilities put = {.alias_write = true, .sram = true};
+	const struct abilities put = {.alias_write = true,
+	        .sram = true,
+	        .wide = true,
+	        .engine_burst = 31,
+	        .max_transfer = 4096};
 	struct abilities got;
 
 	(void)state;
@@ -294,7 +298,9 @@ static void abilities_are_kept_by_board_and_firmware(void **state)
 	assert_int_equal(abilities_load(&b, &got), -ENOENT);
 	assert_int_equal(abilities_store(&b, &put), 0);
 	assert_int_equal(abilities_load(&b, &got), 0);
-	assert_true(got.alias_write && got.sram && !got.function_1);
+	assert_true(got.alias_write && got.sram && !got.function_1 && got.wide);
+	assert_int_equal(got.engine_burst, 31);
+	assert_int_equal(got.max_transfer, 4096);
 	b.firmware = "1.32.49";
 	assert_int_equal(abilities_load(&b, &got), -ENOENT);
 	assert_false(got.alias_write);
@@ -304,6 +310,12 @@ static void abilities_are_kept_by_board_and_firmware(void **state)
 	assert_true(got.alias_write);
 
 	snprintf(file, sizeof(file), "%s/rx580fs/abilities.json", folder);
+	assert_int_equal(abilities_store(&b,
+	                         &(struct abilities){.engine_burst = 32, .max_transfer = 1u << 20}),
+	        0);
+	assert_int_equal(abilities_load(&b, &got), 0); /* no bridge has such: not proven */
+	assert_int_equal(got.engine_burst, 0);
+	assert_int_equal(got.max_transfer, 0);
 	FILE *f = fopen(file, "w");
 
 	fputs("{ \"format\": \"rx580fs-abilities-1\", \"boards\": { \"0bda", f);
