@@ -8,18 +8,18 @@
 #include "device/clock.h"
 #include "device/err.h"
 
-#define ENGINE_TIMEOUT_MS                                                                          \
-	2000                 /* longer than a PCIe completion timeout, which the engine reports    \
-	                      */
-#define PATIENT_POLLS    16  /* before the first sleep: a poll takes a quarter of a millisecond */
-#define HEADER_BYTES     8u  /* B210 to B217 */
-#define DATA_AT          16u /* of B220, counted from B210 */
-#define TYPE_DATA        0x40u
-#define TYPE_WIDE        0x20u
-#define TYPE_KIND        0x1Fu /* 0 memory, 4 and 5 configuration */
-#define COMPLETION_WORD  10u   /* of B22A, counted from B220 */
-#define COMPLETION_BYTES 16u   /* B220 to B22F: data and header in one read */
-#define HAS_DATA         1u
+/* longer than a PCIe completion timeout, which the engine reports itself */
+#define ENGINE_TIMEOUT_MS 2000
+#define READY_MS          100 /* of an engine that has never said it was ready */
+#define PATIENT_POLLS     16  /* before the first sleep: a poll takes a quarter of a millisecond */
+#define HEADER_BYTES      8u  /* B210 to B217 */
+#define DATA_AT           16u /* of B220, counted from B210 */
+#define TYPE_DATA         0x40u
+#define TYPE_WIDE         0x20u
+#define TYPE_KIND         0x1Fu /* 0 memory, 4 and 5 configuration */
+#define COMPLETION_WORD   10u   /* of B22A, counted from B220 */
+#define COMPLETION_BYTES  16u   /* B220 to B22F: data and header in one read */
+#define HAS_DATA          1u
 
 static bool is_posted(const struct asm_tlp *t)
 {
@@ -48,9 +48,23 @@ static int put_regs(struct asm2x6x *a, unsigned at, const uint8_t *bytes, unsign
 	return 0;
 }
 
-static int put_request(struct asm2x6x *a, const struct asm_tlp *t)
+/* put_header - B210 to B217. What is zero on a 236x stays as the firmware left it on a 246x: the
+ * driver proven on that chip never writes it (bridge.md 3.4). */
+static int put_header(struct asm2x6x *a, const struct asm_tlp *t)
 {
 	const uint8_t header[HEADER_BYTES] = {t->type, 0, 0, 1, 0, 0, 0, t->byte_enables};
+	int err = 0;
+
+	if (a->chip != ASM_246X)
+		return put_regs(a, 0, header, HEADER_BYTES);
+	for (unsigned i = 0; i < HEADER_BYTES && !err; i++)
+		if (header[i] || i == 0)
+			err = put_regs(a, i, header + i, 1);
+	return err;
+}
+
+static int put_request(struct asm2x6x *a, const struct asm_tlp *t)
+{
 	uint8_t words[12];
 	int err = 0;
 
@@ -60,16 +74,16 @@ static int put_request(struct asm2x6x *a, const struct asm_tlp *t)
 	if (!is_read(t))
 		err = put_regs(a, DATA_AT, words + 8, 4);
 	if (!err)
-		err = put_regs(a, 0, header, HEADER_BYTES);
+		err = put_header(a, t);
 	if (!err)
 		err = put_regs(a, HEADER_BYTES, words, t->type & TYPE_WIDE ? 8 : 4);
 	return err;
 }
 
-/* wait_status - until one of @bits is set. */
-static int wait_status(struct asm2x6x *a, uint8_t bits, uint8_t *status)
+/* poll_status - until one of @bits is set. -EALREADY: none was in @ms (not logged). */
+static int poll_status(struct asm2x6x *a, uint8_t bits, unsigned ms, uint8_t *status)
 {
-	uint64_t deadline = deadline_in_ms(ENGINE_TIMEOUT_MS);
+	uint64_t deadline = deadline_in_ms(ms);
 
 	for (unsigned n = 0;; n++) {
 		int err = asm_read(a, ASM_TLP_STATUS, status, 1);
@@ -77,19 +91,46 @@ static int wait_status(struct asm2x6x *a, uint8_t bits, uint8_t *status)
 		if (err || (*status & bits))
 			return err;
 		if (deadline_passed(deadline))
-			return rx_fail("bridge", -ETIMEDOUT,
-			        "TLP engine: status stays at %02x for %d ms, bits %02x were "
-			        "expected",
-			        *status, ENGINE_TIMEOUT_MS, bits);
+			return -EALREADY;
 		if (n >= PATIENT_POLLS)
 			sleep_us(100);
 	}
 }
 
+static int wait_status(struct asm2x6x *a, uint8_t bits, uint8_t *status)
+{
+	int err = poll_status(a, bits, ENGINE_TIMEOUT_MS, status);
+
+	if (err != -EALREADY)
+		return err;
+	return rx_fail("bridge", -ETIMEDOUT,
+	        "TLP engine: status stays at %02x for %d ms, bits %02x were expected", *status,
+	        ENGINE_TIMEOUT_MS, bits);
+}
+
+/* wait_ready - the driver proven on a 246x never looks at that bit (bridge.md 3.4), so one that has
+ * never shown it is believed to have none. */
+static int wait_ready(struct asm2x6x *a, uint8_t *status)
+{
+	if (a->ready == ASM_READY_USED || a->chip != ASM_246X)
+		return wait_status(a, ASM_STATUS_READY, status);
+	if (a->ready == ASM_READY_NONE)
+		return 0;
+	int err = poll_status(a, ASM_STATUS_READY, READY_MS, status);
+
+	if (err && err != -EALREADY)
+		return err;
+	a->ready = err ? ASM_READY_NONE : ASM_READY_USED;
+	if (err)
+		rx_log(LOG_WARN, "bridge",
+		        "TLP engine: status %02x never says ready; going on without", *status);
+	return 0;
+}
+
 /* send_tlp - up to and including the trigger; nothing is on the bus before that. */
 static int send_tlp(struct asm2x6x *a, const struct asm_tlp *t)
 {
-	uint8_t status;
+	uint8_t status = 0;
 	int err = put_request(a, t);
 
 	if (!err)
@@ -97,7 +138,9 @@ static int send_tlp(struct asm2x6x *a, const struct asm_tlp *t)
 	if (!err)
 		err = asm_write(a, ASM_TLP_ARM, ASM_ARM);
 	if (!err)
-		err = wait_status(a, ASM_STATUS_READY, &status);
+		err = wait_ready(a, &status);
+	if (!err && (status & ASM_STATUS_DONE)) /* a leftover would pass for our completion */
+		err = asm_write(a, ASM_TLP_STATUS, ASM_STATUS_DONE);
 	if (!err && a->lost) /* reset meanwhile: the header is gone */
 		err = -EAGAIN;
 	if (!err)

@@ -279,11 +279,14 @@ int asm_path_open(struct asm2x6x *a)
 
 int asm_path_again(struct asm2x6x *a)
 {
+	uint32_t id;
 	int err = 0;
 
 	for (unsigned i = 0; i < a->hops && !err; i++)
 		err = number_hop(a, &a->hop[i]);
-	return err ? err : open_all(a);
+	if (!err)
+		err = open_all(a);
+	return err ? err : look(a, asm_card(a), &id); /* gives it time */
 }
 
 void asm_path_close(struct asm2x6x *a)

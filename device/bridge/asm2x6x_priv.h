@@ -31,6 +31,8 @@ struct asm2x6x {
 	/* B210 to B223 as last written, and which of them are known to be still so */
 	uint8_t reg[20];
 	uint32_t known;
+	/* whether this engine has a "ready" bit */
+	enum { ASM_READY_UNKNOWN, ASM_READY_USED, ASM_READY_NONE } ready;
 	unsigned seen_resets;
 	bool lost, restoring; /* the device was reset: what we know of it is void */
 	struct asm_hop hop[ASM_MAX_HOPS];

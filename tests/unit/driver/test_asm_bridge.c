@@ -318,6 +318,66 @@ static void an_engine_that_is_never_ready_is_given_up(void **state)
 	bridge_free(b);
 }
 
+/* The driver proven on the ASM2464 never looks at the bit: bridge.md 3.4. */
+static void an_asm246x_may_have_no_ready_bit(void **state)
+{
+	struct fake *f = fake_new(ASM_246X);
+	uint32_t value;
+
+	(void)state;
+	f->never_ready = true;
+	f->xdata[0xB296] = 0;
+	struct bridge *b = open_up(f);
+
+	put_le32(f->memory, 55);
+	assert_int_equal(b->ops->mem_read32(b, FAKE_MEMORY_AT, &value), 0);
+	assert_int_equal(value, 55);
+	fake_forget(f);
+	assert_int_equal(b->ops->mem_write32(b, FAKE_MEMORY_AT, 55), 0);
+	assert_int_equal(fake_sent(f, 0xE4, -1), 0);
+	bridge_free(b);
+	/* but one that had it once is waited for */
+	f = fake_new(ASM_246X);
+	b = open_up(f);
+	f->never_ready = true;
+	f->xdata[0xB296] = 0;
+	assert_int_equal(b->ops->mem_write32(b, FAKE_MEMORY_AT, 1), -ETIMEDOUT);
+	assert_int_equal(f->writes, 0);
+	f->never_ready = false;
+	bridge_free(b);
+}
+
+static void an_asm246x_keeps_the_header_bytes_of_its_firmware(void **state)
+{
+	struct fake *f = fake_new(ASM_246X);
+
+	(void)state;
+	f->xdata[0xB216] = 0x20;
+	struct bridge *b = open_up(f);
+
+	assert_int_equal(f->xdata[0xB216], 0x20);
+	assert_int_equal(f->xdata[0xB213], 1);
+	bridge_free(b);
+	f = fake_new(ASM_236X);
+	b = open_up(f);
+	assert_int_equal(f->xdata[0xB216], 0);
+	bridge_free(b);
+}
+
+static void a_leftover_done_bit_is_no_completion(void **state)
+{
+	struct fake *f = fake_new(ASM_236X);
+	struct bridge *b = open_up(f);
+	uint32_t value;
+
+	(void)state;
+	assert_int_equal(b->ops->mem_write32(b, FAKE_MEMORY_AT, 1), 0);
+	f->xdata[0xB296] |= 2;
+	f->timeouts = 1;
+	assert_int_equal(b->ops->mem_read32(b, FAKE_MEMORY_AT, &value), -ETIMEDOUT);
+	bridge_free(b);
+}
+
 static void a_lost_answer_is_asked_for_again(void **state)
 {
 	struct fake *f = fake_new(ASM_236X);
@@ -385,6 +445,9 @@ int main(void)
 	        cmocka_unit_test(a_link_that_goes_down_means_the_card_is_gone),
 	        cmocka_unit_test(another_card_is_noticed),
 	        cmocka_unit_test(an_engine_that_is_never_ready_is_given_up),
+	        cmocka_unit_test(an_asm246x_may_have_no_ready_bit),
+	        cmocka_unit_test(an_asm246x_keeps_the_header_bytes_of_its_firmware),
+	        cmocka_unit_test(a_leftover_done_bit_is_no_completion),
 	        cmocka_unit_test(a_lost_answer_is_asked_for_again),
 	        cmocka_unit_test(a_reset_at_any_command_never_sends_a_wrong_request),
 	};
