@@ -232,8 +232,6 @@ uint32_t *smc_storage(struct vcard *c, uint32_t index); /* NULL: no such registe
 /* rom.c: load or build the flash. Return: 0; -errno, logged. */
 int rom_new(struct vcard *c);
 uint32_t rom_window(const struct vcard *c); /* bytes of the expansion ROM BAR */
-/* vbios.c: fill @flash with an image. @vram_mb: for the tables. Return: bytes of the image. */
-uint32_t vbios_build(uint8_t flash[CARD_FLASH_BYTES], uint32_t vram_mb);
 
 /* faults.c: what a spoilt register reads. */
 uint32_t fault_spoil(const struct vcard *c, bool smc, uint32_t address, uint32_t value);

@@ -9,8 +9,10 @@
 #include "device/bytes.h"
 #include "device/err.h"
 #include "device/virtual/card/card_priv.h"
+#include "device/virtual/vbios/synth.h"
 
-#define SUBSYSTEM 0xE3661DA2u /* of the synthetic board */
+#define SUBSYSTEM    0xE3661DA2u /* of the synthetic board */
+#define IMAGE_BLOCKS 118         /* of 512 bytes, as long as a real one: polaris.md 2.1 */
 
 static uint32_t power_of_two(uint32_t at_least, uint32_t from)
 {
@@ -48,6 +50,22 @@ static int load(struct vcard *c, FILE *f)
 	return 0;
 }
 
+static int synthesise(struct vcard *c)
+{
+	const struct synth_options opt = {.vram_mb = (uint32_t)(c->opt.vram_bytes >> 20),
+	        .subsystem_vendor = SUBSYSTEM & 0xFFFF,
+	        .subsystem_id = SUBSYSTEM >> 16,
+	        .blocks = IMAGE_BLOCKS};
+	int n = synth_build(c->flash, CARD_FLASH_BYTES, &opt);
+
+	if (n < 0)
+		return n;
+	c->flash_bytes = CARD_FLASH_BYTES;
+	c->subsystem = SUBSYSTEM;
+	c->image_bytes = (uint32_t)n;
+	return 0;
+}
+
 uint32_t rom_window(const struct vcard *c)
 {
 	return power_of_two(c->image_bytes, CARD_ROM_BYTES);
@@ -62,12 +80,8 @@ int rom_new(struct vcard *c)
 	        calloc(1, CARD_FLASH_MAX); /* beyond the file 0: policy E rule 2, atombios.md 14 */
 	if (!c->flash)
 		return -ENOMEM;
-	if (!c->opt.vbios) {
-		c->flash_bytes = CARD_FLASH_BYTES;
-		c->subsystem = SUBSYSTEM;
-		c->image_bytes = vbios_build(c->flash, (uint32_t)(c->opt.vram_bytes >> 20));
-		return 0;
-	}
+	if (!c->opt.vbios)
+		return synthesise(c);
 	f = fopen(c->opt.vbios, "rb");
 	if (!f) {
 		r = -errno;

@@ -1,12 +1,37 @@
 /* synth.c - puts the synthetic VBIOS together, and the memory microcode behind it in the flash. */
 #include "device/err.h"
+#include "device/firmware/standin.h"
 #include "device/virtual/vbios/synth_priv.h"
 
 #define PAIRS 4
 
-/* microcode - stand-in for the memory sequencer's program, in the format table MemoryTraining
- * reads: id, number of pairs, length, one dword not used, (index, data) pairs for MC_SEQ_IO_DEBUG,
- * program (atombios.md 9).
+static uint32_t crc32(const uint8_t *p, size_t n)
+{
+	uint32_t crc = 0xFFFFFFFF;
+
+	for (size_t i = 0; i < n; i++) {
+		crc ^= p[i];
+		for (int k = 0; k < 8; k++)
+			crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1; /* standin.h */
+	}
+	return ~crc;
+}
+
+/* program - the stand-in for the sequencer's code: standin.h. */
+static void program(uint8_t *p)
+{
+	const size_t bytes = 4 * SYNTH_UCODE_DWORDS;
+
+	put_le32(p, STANDIN_MAGIC);
+	put_le32(p + 4, STANDIN_MC);
+	put_le32(p + 8, (uint32_t)bytes);
+	for (size_t i = STANDIN_HEAD_BYTES; i < bytes - 4; i++)
+		p[i] = (uint8_t)(i * 29); /* any pattern */
+	put_le32(p + bytes - 4, crc32(p, bytes - 4));
+}
+
+/* microcode - what table MemoryTraining reads from the flash: id, number of pairs, length, one
+ * dword not used, (index, data) pairs for MC_SEQ_IO_DEBUG, program (atombios.md 9).
  */
 static void microcode(uint8_t *p)
 {
@@ -20,8 +45,14 @@ static void microcode(uint8_t *p)
 		put_le32(p, pairs[i][0]);
 		put_le32(p + 4, pairs[i][1]);
 	}
-	for (uint32_t i = 0; i < SYNTH_UCODE_DWORDS; i++, p += 4)
-		put_le32(p, 0x58000000u | i * 0x9E37u); /* any pattern that tells dwords apart */
+	program(p);
+}
+
+/* lengthen - to @blocks; what is behind the tables is erased flash. */
+static void lengthen(struct atom_asm *a, unsigned blocks)
+{
+	while (!a->mistake && a->at < blocks * 512u)
+		asm_u8(a, 0xFF);
 }
 
 int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt)
@@ -38,8 +69,8 @@ int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt)
 
 	if (bytes < SYNTH_FLASH_BYTES)
 		return rx_fail("synth", -EINVAL, "a flash of %zu bytes is too small", bytes);
-	if (!opt->vram_mb || opt->vram_mb % 2048 || opt->vram_mb > 8192)
-		return rx_fail("synth", -EINVAL, "%u MiB of memory: 2048, 4096, 6144 or 8192",
+	if (!opt->vram_mb || opt->vram_mb % 16 || opt->vram_mb > 16384)
+		return rx_fail("synth", -EINVAL, "%u MiB of memory: not 16 to 16384 in steps of 16",
 		        opt->vram_mb);
 	memset(flash, 0xFF, bytes);
 	asm_image_begin(&a, flash, SYNTH_MICROCODE, &who);
@@ -49,6 +80,7 @@ int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt)
 	synth_init_tables(&a);
 	synth_memory_tables(&a);
 	synth_clock_tables(&a);
+	lengthen(&a, opt->blocks);
 	int image = asm_image_end(&a);
 
 	if (image < 0)

@@ -12,11 +12,12 @@
 #define SYNTH_MICROCODE     0x38000u    /* where the memory microcode lies in it: atombios.md 1 */
 #define SYNTH_MICROCODE_ID  0x52580001u /* its first dword */
 #define SYNTH_UCODE_VERSION 0x00000580u /* what IO_DEBUG index 0x9F holds after the load */
-#define SYNTH_UCODE_DWORDS  64          /* streamed to MC_SEQ_SUP_PGM */
+#define SYNTH_UCODE_DWORDS  64          /* streamed to MC_SEQ_SUP_PGM: a stand-in (standin.h) */
 
 struct synth_options {
-	uint32_t vram_mb; /* a multiple of 2048 up to 8192 */
+	uint32_t vram_mb; /* a multiple of 16 up to 16384 */
 	uint16_t subsystem_vendor, subsystem_id;
+	unsigned blocks; /* of 512 bytes, if the image shall be longer than its tables need */
 };
 
 /* synth_build - fill @flash of @bytes >= SYNTH_FLASH_BYTES; what is not used is 0xFF (erased).

@@ -164,8 +164,8 @@ static void device_init(struct atom_asm *a)
 	asm_shift(a, ATOM_SHIFT_LEFT, asm_ws(1), 16);
 	asm_op(a, ATOM_OR, asm_ws(1), asm_imm(FB_BASE));
 	asm_op(a, ATOM_MOVE, DW(REG_MC_VM_FB_LOCATION), asm_ws(1));
-	asm_shift(a, ATOM_SHIFT_RIGHT, asm_ws(0), 11); /* the last page of 2 GiB */
 	asm_op(a, ATOM_SUB, asm_ws(0), asm_imm(1));
+	asm_shift(a, ATOM_SHIFT_RIGHT, asm_ws(0), 11); /* the last page of 2 GiB */
 	asm_op(a, ATOM_MOVE, DW(REG_MM_INDEX_HI), asm_ws(0));
 	asm_op(a, ATOM_MOVE, DW(REG_HDP_NONSURFACE_BASE), asm_imm(FB_BASE << 16));
 	asm_op(a, ATOM_MOVE, DW(REG_BIF_FB_EN), asm_imm(3));
