@@ -101,11 +101,14 @@ static double wanted_duty(struct vcard *c)
 
 	if (full == 0)
 		return 1.0;
+	/* the firmware writes the static duty itself: the stock driver leaves MODE_STATIC on */
+	if (c->smu.state == SMU_RUNNING && c->smu.fan_table)
+		return table(c, full);
 	if (mode == MODE_STATIC)
 		return field(c, IX_CG_FDO_CTRL0, 0, 8) / full;
 	if (mode == MODE_RPM)
 		return by_rpm(c);
-	return c->smu.state == SMU_RUNNING && c->smu.fan_table ? table(c, full) : ramp(c, full);
+	return ramp(c, full);
 }
 
 static void turn_fan(struct vcard *c)
