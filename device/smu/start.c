@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/clock.h"
 #include "device/err.h"
 #include "device/regs/regs.h"
 #include "device/regs/smc.h"
@@ -21,6 +22,7 @@
 #define INTERRUPTS_ENABLED     (1u << 0)   /* FIRMWARE_FLAGS */
 #define JUMP_TO_FIRMWARE       0xE0008040u /* step 3 */
 #define SAMPLES                8
+#define BOOT_AGAIN_US          100000 /* polaris.md 4.3 step 6: the order of a first boot's limit */
 
 int smu_new(struct smu **out, struct mmio *mmio, struct gmc *gmc)
 {
@@ -160,20 +162,32 @@ static int ask_for_check(struct smu *s, const struct fw_image *smc)
 	return err;
 }
 
+/* wait_boot - after the release. @before: RCU_UC_EVENTS of an earlier start; the event stays, so
+ * then nothing but time tells. */
+static int wait_boot(struct smu *s, uint32_t before)
+{
+	if (before & RCU_INTERRUPTS_ENABLED)
+		sleep_us(BOOT_AGAIN_US);
+	return wait_for(
+	        s, IX_RCU_UC_EVENTS, RCU_INTERRUPTS_ENABLED, "RCU_UC_EVENTS.INTERRUPTS_ENABLED");
+}
+
 /* start_protected - step 4. */
 static int start_protected(struct smu *s, const struct fw_image *smc)
 {
+	uint32_t events;
 	int err = hold(s, true);
 
 	if (!err)
 		err = upload(s, smc);
 	if (!err)
+		err = smc_read(s->mmio, IX_RCU_UC_EVENTS, &events);
+	if (!err)
 		err = smc_write(s->mmio, IX_SMU_STATUS, 0);
 	if (!err)
 		err = release(s);
 	if (!err)
-		err = wait_for(s, IX_RCU_UC_EVENTS, RCU_INTERRUPTS_ENABLED,
-		        "RCU_UC_EVENTS.INTERRUPTS_ENABLED");
+		err = wait_boot(s, events);
 	if (!err)
 		err = ask_for_check(s, smc);
 	if (!err)
