@@ -169,6 +169,8 @@ static int parse_option(const char *option, struct venc_options *opt)
 		opt->unit_attention = true;
 		return 0;
 	}
+	if (!venc_card_option(&opt->card, option))
+		return 0;
 	if (!strncmp(option, "bridge=", 7) && !venc_parse_bridge(option + 7, &opt->bridge))
 		return 0;
 	if (!strncmp(option, "firmware=", 9) && !parse_firmware(option + 9, opt))
@@ -185,7 +187,9 @@ static int parse_option(const char *option, struct venc_options *opt)
 		return 0;
 	}
 	return rx_fail("usb", -EINVAL,
-	        "option \"%s\" of the virtual card is not one of: realtime, unpowered, "
+	        "option \"%s\" of the virtual card is not one of: cold, posted, vbios=FILE, "
+	        "ambient=1..60 (C), fault=NAME[=VALUE][@SECONDS], spoil=[smc:]ADDRESS:FLIP, "
+	        "realtime, unpowered, "
 	        "unit-attention, bridge=rtl9210|asm2362|asm2464, firmware=M.N.P, "
 	        "engine=functions+type1+64bit+burst+bytes or all, threads=1..%d, vram=%u..%u (MiB)",
 	        option, MAX_THREADS, MIN_VRAM_MIB, MAX_VRAM_MIB);

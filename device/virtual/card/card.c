@@ -223,6 +223,8 @@ static enum vcard_completion access_memory(struct vcard *c, struct vcard_tlp *tl
 	bool write = tlp->type == VCARD_MEM_WRITE || tlp->type == VCARD_IO_WRITE;
 	uint64_t off = 0;
 
+	if (c->laters)
+		fault_tick(c);
 	if (c->heat.tripped) { /* its power is off, the link is still there */
 		tlp->data = write ? tlp->data : CARD_ALL_ONES;
 		return VCARD_SC;

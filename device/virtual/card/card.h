@@ -78,6 +78,8 @@ enum vcard_fault {
 };
 /* vcard_inject - arm a fault; @value 0 disarms it. */
 void vcard_inject(struct vcard *c, enum vcard_fault fault, unsigned value);
+/* vcard_inject_later - the same in @ms of the card's time. Return: 0; -ENOSPC eight are waiting. */
+int vcard_inject_later(struct vcard *c, enum vcard_fault fault, unsigned value, uint64_t ms);
 /* vcard_fault_parse - "NAME" or "NAME=VALUE": fan-stuck, smu-silent, smu-fails=ID, smu-rejects,
  * ucode-stuck=MASK, mec-dead, overheat=C, mc-deaf, load=PERCENT. Return: 0; -EINVAL. */
 int vcard_fault_parse(const char *text, enum vcard_fault *fault, unsigned *value);

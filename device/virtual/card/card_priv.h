@@ -27,8 +27,8 @@
 #define CARD_FLASH_BYTES 0x40000u /* the least a flash has: 256 KiB (polaris.md 2.1) */
 #define CARD_FLASH_MAX   0x80000u
 #define CARD_ROM_BYTES   0x20000u /* the least the expansion ROM window has: polaris.md 1.2 */
-#define CARD_SPOILS      8
-#define CARD_PCIE_CORE   64 /* registers behind PCIE_INDEX that one power-on may touch */
+#define CARD_SPOILS      8        /* faults of a kind at once */
+#define CARD_PCIE_CORE   64       /* registers behind PCIE_INDEX that one power-on may touch */
 #define CARD_BAR0_BYTES  (256ull << 20)
 #define CARD_BAR2_BYTES  (2ull << 20)
 #define CARD_AUDIO_BYTES 0x4000u
@@ -110,6 +110,8 @@ struct cp_pipe {
 	struct cp_queue queue[CARD_QUEUES];
 };
 
+#define CARD_DIDT 0x80 /* registers of the DIDT space: polaris.md 10.8 */
+
 struct config_function {
 	uint32_t value[1024], writable[1024], clear_on_one[1024];
 };
@@ -129,6 +131,7 @@ struct vcard {
 	uint8_t complained[CARD_MMIO_DWORDS / 8];
 	uint32_t sh_mem[CARD_VMIDS][CARD_SH_MEM_REGS];
 	uint32_t mec2_hqd[CARD_PIPES][CARD_QUEUES][HQD_DWORDS];
+	uint32_t didt[CARD_DIDT], gc_cac; /* behind their index pairs: polaris.md 10.8 */
 	uint64_t clock_latch;
 	uint64_t reset_until_ns; /* registers read all ones until then, after a chip reset */
 	uint64_t time_ahead_ns;  /* vcard_advance */
@@ -148,6 +151,12 @@ struct vcard {
 	uint32_t ucode;   /* mask of the engines that have theirs */
 	bool mec_blocked; /* unhalted without what it needs: nothing runs until it is halted */
 	unsigned fault[VCARD_FAULT_COUNT];
+	struct {
+		enum vcard_fault fault;
+		unsigned value;
+		uint64_t at_ns;
+	} later[CARD_SPOILS];
+	unsigned laters;
 	struct {
 		bool smc;
 		uint32_t address, flip;
@@ -233,7 +242,8 @@ uint32_t *smc_storage(struct vcard *c, uint32_t index); /* NULL: no such registe
 int rom_new(struct vcard *c);
 uint32_t rom_window(const struct vcard *c); /* bytes of the expansion ROM BAR */
 
-/* faults.c: what a spoilt register reads. */
+/* faults.c: arm what is due; what a spoilt register reads. */
+void fault_tick(struct vcard *c);
 uint32_t fault_spoil(const struct vcard *c, bool smc, uint32_t address, uint32_t value);
 /* engines.c: halt bits of a card whose engines need their microcode. */
 void engine_check_mec(struct vcard *c);

@@ -1,7 +1,5 @@
 /* faults.c - faults on request, and time on request. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "device/bytes.h"
 #include "device/clock.h"
@@ -17,6 +15,7 @@ void vcard_advance(struct vcard *c, uint64_t ms)
 	pthread_mutex_lock(&c->lock);
 	heat_update(c);
 	c->time_ahead_ns += ms * 1000000;
+	fault_tick(c);
 	card_smu_tick(c);
 	heat_update(c);
 	pthread_mutex_unlock(&c->lock);
@@ -33,45 +32,32 @@ void vcard_inject(struct vcard *c, enum vcard_fault fault, unsigned value)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static const struct {
-	const char *name;
-	enum vcard_fault fault;
-	bool wants_value;
-	unsigned add; /* to the value given */
-} names[] = {
-        {"fan-stuck", VCARD_FAULT_FAN_STUCK, false, 0},
-        {"smu-silent", VCARD_FAULT_SMU_SILENT, false, 0},
-        {"smu-fails", VCARD_FAULT_SMU_FAILS, true, 0},
-        {"smu-rejects", VCARD_FAULT_SMU_REJECTS, false, 0},
-        {"ucode-stuck", VCARD_FAULT_UCODE_STUCK, true, 0},
-        {"mec-dead", VCARD_FAULT_MEC_DEAD, false, 0},
-        {"overheat", VCARD_FAULT_OVERHEAT, true, 0},
-        {"mc-deaf", VCARD_FAULT_MC_DEAF, false, 0},
-        {"load", VCARD_FAULT_LOAD, true, 1},
-};
-
-int vcard_fault_parse(const char *text, enum vcard_fault *fault, unsigned *value)
+int vcard_inject_later(struct vcard *c, enum vcard_fault fault, unsigned value, uint64_t ms)
 {
-	size_t len = strcspn(text, "=");
+	int r = -ENOSPC;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		char *end = NULL;
-		unsigned long n = 1;
-
-		if (strlen(names[i].name) != len || strncmp(text, names[i].name, len) != 0)
-			continue;
-		if (names[i].wants_value != (text[len] == '='))
-			return -EINVAL;
-		if (names[i].wants_value) {
-			n = strtoul(text + len + 1, &end, 0);
-			if (end == text + len + 1 || *end || n > 0xFFFF)
-				return -EINVAL;
-		}
-		*fault = names[i].fault;
-		*value = (unsigned)n + names[i].add;
-		return 0;
+	pthread_mutex_lock(&c->lock);
+	if (c->laters < CARD_SPOILS && fault < VCARD_FAULT_COUNT) {
+		c->later[c->laters].fault = fault;
+		c->later[c->laters].value = value;
+		c->later[c->laters++].at_ns = card_now(c) + ms * 1000000;
+		r = 0;
 	}
-	return -EINVAL;
+	pthread_mutex_unlock(&c->lock);
+	return r;
+}
+
+void fault_tick(struct vcard *c)
+{
+	for (unsigned i = 0; i < c->laters;) {
+		if (card_now(c) < c->later[i].at_ns) {
+			i++;
+			continue;
+		}
+		heat_update(c);
+		c->fault[c->later[i].fault] = c->later[i].value;
+		c->later[i] = c->later[--c->laters];
+	}
 }
 
 int vcard_spoil(struct vcard *c, bool smc, uint32_t address, uint32_t flip)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct venc;
+struct vcard;
 
 /* The bridge chip, with stock firmware (bridge.md 1.1). */
 enum venc_bridge { VENC_RTL921X, VENC_ASM236X, VENC_ASM246X };
@@ -18,12 +19,35 @@ enum venc_bridge { VENC_RTL921X, VENC_ASM236X, VENC_ASM246X };
 /* venc_parse_bridge - the chip by name: "rtl9210", "asm2362", "asm2464". Return: 0; -EINVAL. */
 int venc_parse_bridge(const char *name, enum venc_bridge *out);
 
+/* What the card is told at its birth, apart from its size. */
+struct venc_card_options {
+	bool cold;        /* power on un-posted */
+	int ambient;      /* degrees C; 0 = 25 */
+	char vbios[1024]; /* image file; "": the synthetic one */
+	struct {
+		unsigned fault, value; /* enum vcard_fault */
+		unsigned after_s;
+	} fault[8];
+	unsigned faults;
+	struct {
+		bool smc;
+		uint32_t address, flip;
+	} spoil[8];
+	unsigned spoils;
+};
+
+/* venc_card_option - parse one word into @opt: "cold", "posted", "vbios=FILE", "ambient=C",
+ * "fault=NAME[=VALUE][@SECONDS]" (card.h, vcard_fault_parse), "spoil=[smc:]ADDRESS:FLIP"
+ * (vcard_spoil). Return: 0; -EINVAL it is none of these. */
+int venc_card_option(struct venc_card_options *opt, const char *word);
+
 struct venc_options {
 	enum venc_bridge bridge;
 	bool super_speed; /* enumerated at 5 Gbit/s instead of 480 Mbit/s: descriptors, packets */
 	bool realtime;    /* sleep for the modelled wire time */
 	unsigned threads; /* passed to the card */
-	uint64_t vram_bytes; /* passed to the card */
+	uint64_t vram_bytes;           /* passed to the card */
+	struct venc_card_options card; /* the rest of them, see venc_card_option */
 	/* defects and dialects, bridge.md 5.3; defaults (0) are what 1.32.87 does */
 	bool stray_store_hangs; /* a dword E3/33, E3/34 store to an unmapped CPU address hangs the
 	                           bridge */
@@ -81,6 +105,8 @@ int venc_control(struct venc *e, uint8_t request_type, uint8_t request, uint16_t
 /* venc_port_reset - USB bus reset: endpoints and BOT state cleared, the lock of bridge.md 2.7 kept.
  * A hung bridge restarts with it as if power had been cycled. */
 void venc_port_reset(struct venc *e);
+/* venc_card - the card, for tests that break it (card.h); NULL: there is none. */
+struct vcard *venc_card(struct venc *e);
 /* venc_unplug - surprise removal: everything answers -ENODEV from now on. */
 void venc_unplug(struct venc *e);
 

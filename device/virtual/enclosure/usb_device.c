@@ -84,18 +84,6 @@ void venc_power_cycle(struct venc *e)
 	e->ops->power_up(e);
 }
 
-static int new_card(struct venc *e)
-{
-	struct vcard_options opt = {
-	        .vram_bytes = e->opt.vram_bytes,
-	        .threads = e->opt.threads,
-	        .log = e->opt.log,
-	        .log_ctx = e->opt.log_ctx,
-	};
-
-	return e->opt.start_unpowered ? 0 : vcard_new(&e->card, &opt);
-}
-
 int venc_parse_bridge(const char *name, enum venc_bridge *out)
 {
 	static const char *const names[] = {
@@ -127,7 +115,7 @@ int venc_new(struct venc **out, const struct venc_options *opt)
 	e->ops = bridges[opt->bridge];
 	rc = e->ops->init(e);
 	if (!rc)
-		rc = new_card(e);
+		rc = card_new(e);
 	if (rc) {
 		venc_free(e);
 		return rc;

@@ -222,6 +222,9 @@ enum vcard_completion card_tlp(struct venc *e, struct vcard_tlp *tlp);
 
 /* rtl921x_root.c */
 void root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
+
+/* card_options.c: power the card up with its options. Return: 0; what vcard_new says. */
+int card_new(struct venc *e);
 bool root_port_link_up(const struct venc *e, const struct rc_port *p);
 enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp);
 /* root_port_burst - one memory request of @n dwords, @tlp being the first of them; @last: byte

@@ -28,6 +28,9 @@ static const char usage[] =
         "  --realtime           take as long as the modelled link\n"
         "  --threads N          threads of the card's compute units\n"
         "  --vram MIB           64 to 8192\n"
+        "  --card OPTION,...    cold, posted, vbios=FILE, ambient=C, "
+        "fault=NAME[=VALUE][@SECONDS],\n"
+        "                       spoil=[smc:]ADDRESS:FLIP\n"
         "  --log-level LEVEL    error, warn, info (default), debug, trace\n"
         "  --version, --help\n\n"
         "SIGTERM and SIGINT end it, SIGUSR1 unplugs the enclosure, SIGUSR2 plugs it in again.\n"
@@ -121,6 +124,19 @@ static int parse_vram(const char *text, struct venc_options *opt)
 	return err;
 }
 
+static int parse_card(const char *text, struct venc_options *opt)
+{
+	RX_CLEANUP(free) char *copy = strdup(text);
+	char *save = NULL;
+
+	if (!copy)
+		return -ENOMEM;
+	for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save))
+		if (venc_card_option(&opt->card, w))
+			return refuse("--card", w);
+	return 0;
+}
+
 static int parse_option(int c, struct options *o)
 {
 	switch (c) {
@@ -134,6 +150,7 @@ static int parse_option(int c, struct options *o)
 	case 'r': o->enclosure.realtime = true; return 0;
 	case 't': return parse_number("--threads", optarg, 1, MAX_THREADS, &o->enclosure.threads);
 	case 'm': return parse_vram(optarg, &o->enclosure);
+	case 'c': return parse_card(optarg, &o->enclosure);
 	case 'd': return parse_level(optarg);
 	case 'v': puts("rx580-enclosure " RX_VERSION " (a virtual card)"); exit(0);
 	case 'h': fputs(usage, stdout); exit(0);
@@ -154,6 +171,7 @@ static int parse(int argc, char **argv, struct options *o)
 	        {"realtime", no_argument, NULL, 'r'},
 	        {"threads", required_argument, NULL, 't'},
 	        {"vram", required_argument, NULL, 'm'},
+	        {"card", required_argument, NULL, 'c'},
 	        {"log-level", required_argument, NULL, 'd'},
 	        {"version", no_argument, NULL, 'v'},
 	        {"help", no_argument, NULL, 'h'},

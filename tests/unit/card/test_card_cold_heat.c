@@ -46,6 +46,7 @@ static void load(struct host *h, unsigned value, unsigned seconds)
 static void fan_percent(struct host *h, unsigned percent)
 {
 	smc_tell(h, 0x5C, 0); /* else the firmware goes on writing the duty: polaris.md 10.9 */
+	smc_tell(h, 0x5C, 0); /* StopFanControl: 10.9 */
 	smc_put(h, IX_CG_FDO_CTRL0, 0x87 * percent / 100);
 	smc_put(h, IX_CG_FDO_CTRL2, 1u << 11); /* static */
 }
@@ -203,6 +204,7 @@ static void fan_by_rpm(void **state)
 
 	cold_up(h);
 	dpm_start(h, true);
+	smc_tell(h, 0x5C, 0);
 	smc_tell(h, 0x5C, 0);
 	smc_put(h, IX_CG_TACH_CTRL, (60u * 25000000u / (8 * 1600)) << 3);
 	smc_put(h, IX_CG_FDO_CTRL2, 5u << 11);

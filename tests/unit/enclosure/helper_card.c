@@ -130,3 +130,21 @@ void vcard_read_stats(struct vcard *c, struct vcard_stats *out)
 	        .dispatches = FAKE_DISPATCHES,
 	        .instructions = FAKE_INSTRUCTIONS};
 }
+
+int vcard_inject_later(struct vcard *c, enum vcard_fault fault, unsigned value, uint64_t ms)
+{
+	(void)c;
+	(void)fault;
+	(void)value;
+	(void)ms;
+	return 0;
+}
+
+int vcard_spoil(struct vcard *c, bool smc, uint32_t address, uint32_t flip)
+{
+	(void)c;
+	(void)smc;
+	(void)address;
+	(void)flip;
+	return 0;
+}
