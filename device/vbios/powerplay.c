@@ -35,7 +35,9 @@ static int unknown(const char *name, unsigned revision)
 	        "vbios", -EINVAL, "PowerPlayInfo: %s: revision %u is unknown", name, revision);
 }
 
-/* open_list - @bytes: of one entry in revision 0 and 1; 0: that revision is unknown. */
+/* open_list - @bytes: of one entry in revision 0 and 1; 0: that revision is unknown. A table that
+ * has both forms has the second in every later revision too, as Linux takes it.
+ */
 static int open_list(const struct bytes *pp, unsigned pointer, const char *name,
         const uint8_t bytes[2], struct list *out)
 {
@@ -50,9 +52,9 @@ static int open_list(const struct bytes *pp, unsigned pointer, const char *name,
 	if (err)
 		return err;
 	out->revision = b.p[0];
-	if (out->revision > 1 || !bytes[out->revision])
+	out->entry_bytes = bytes[MIN(out->revision, 1)];
+	if (!out->entry_bytes || (out->revision > 1 && !bytes[0]))
 		return unknown(name, out->revision);
-	out->entry_bytes = bytes[out->revision];
 	out->count = b.p[1];
 	out->entries = b.p + 2;
 	if (out->count > VBIOS_PP_MAX)
@@ -176,9 +178,9 @@ static int load_fan(const struct bytes *pp, struct vbios_powerplay *pp_out)
 
 	if (rev < 0)
 		return rev == -ENOENT ? 0 : rev;
-	if (rev != 8 && rev != 9)
+	if (rev < 8) /* 9 and up: one form; below 8: that of older cards */
 		return unknown(b.name, (unsigned)rev);
-	int err = need(&b, rev == 9 ? 48 : 45);
+	int err = need(&b, rev == 8 ? 45 : 48);
 
 	if (err)
 		return err;
@@ -186,7 +188,7 @@ static int load_fan(const struct bytes *pp, struct vbios_powerplay *pp_out)
 
 	pp_out->has_fan = true;
 	VBIOS_PP_FAN(LOAD)
-	if (rev == 9) {
+	if (rev > 8) {
 		VBIOS_PP_FAN_9(LOAD)
 	}
 	return 0;
@@ -221,7 +223,7 @@ static int load_powertune(const struct bytes *pp, struct vbios_powerplay *pp_out
 
 	if (rev < 0)
 		return rev == -ENOENT ? 0 : rev;
-	if (rev != 4)
+	if (rev < 4) /* 4 and up: one form */
 		return unknown(b.name, (unsigned)rev);
 	int err = need(&b, 53);
 

@@ -92,7 +92,7 @@
 	X(uint8_t, max_rpm_x100, 6) \
 	X(uint8_t, flags, 8)
 
-/* fan table, what revisions 8 and 9 share; the rest only in 9 (0 otherwise) */
+/* fan table, what revisions from 8 up share; the rest only from 9 up (0 otherwise) */
 #define VBIOS_PP_FAN(X) \
 	X(uint8_t, rev, 0) \
 	X(uint8_t, hysteresis, 1) \

@@ -38,16 +38,18 @@ static int load_i2c(struct vbios_voltage_object *o, const struct bytes *b)
 	o->i2c.address = b->p[6];
 	o->i2c.offset = b->p[7];
 	o->i2c.flag = b->p[8];
-	for (uint32_t at = 12; range_ok(at, 2, b->size); at += 4) {
+	/* pairs up to the end mark, or to the object's end where a board left the mark out */
+	for (uint32_t at = 12; range_ok(at, 4, b->size); at += 4) {
 		if (get_le16(b->p + at) == END_OF_SEQUENCE)
-			return 0;
-		if (!range_ok(at, 4, b->size) || o->entries == VBIOS_MAX_VOLTAGE_ENTRIES)
 			break;
+		if (o->entries == VBIOS_MAX_VOLTAGE_ENTRIES)
+			return rx_fail("vbios", -EINVAL,
+			        "VoltageObjectInfo: an I2C sequence of more than %u writes",
+			        VBIOS_MAX_VOLTAGE_ENTRIES);
 		o->i2c.entry[o->entries].reg = get_le16(b->p + at);
 		o->i2c.entry[o->entries++].value = get_le16(b->p + at + 2);
 	}
-	return rx_fail("vbios", -EINVAL,
-	        "VoltageObjectInfo: I2C sequence of type %u has no end mark", o->type);
+	return 0;
 }
 
 static int load_svid2(struct vbios_voltage_object *o, const struct bytes *b)

@@ -292,6 +292,93 @@ static void unknown_voltage_modes_are_passed_over(void **state)
 	assert_null(vbios_voltage_find(&v, VBIOS_VDDC, VBIOS_VOLTAGE_SVID2));
 }
 
+/* Older forms of the lists: shorter entries, fields that are not there read 0 (atombios.md 11). */
+static void older_forms_decode(void **state)
+{
+	static struct vbios_powerplay pp;
+	struct vbios_rom rom;
+
+	(void)state;
+	fresh();
+	uint8_t *t = flash + good.table[ATOM_DATA_PowerPlayInfo].offset;
+	uint8_t *sclk = t + get_le16(t + 45), *pcie = t + get_le16(t + 61),
+	        *fan = t + get_le16(t + 37);
+
+	sclk[0] = pcie[0] = 0;
+	sclk[1] = pcie[1] = 1;
+	put_le32(sclk + 2 + 11, 5000); /* behind an entry of revision 0 */
+	for (unsigned i = 0; i < 2; i++)
+		memset(t + get_le16(t + 35) + 2 + 20 * i, 0, 2); /* states: only level 0 is left */
+	fan[0] = 8;
+	fan[43] = 1;
+	asm_checksum(flash);
+	assert_int_equal(vbios_rom_parse(&rom, flash, legacy), 0);
+	assert_int_equal(vbios_powerplay(&rom, &pp), 0);
+	assert_int_equal(pp.sclks, 1);
+	assert_int_equal(pp.sclk[0].sclk, 30000);
+	assert_int_equal(pp.sclk[0].sclk_offset, 0);
+	assert_int_equal(pp.pcie[0].lanes, 16);
+	assert_int_equal(pp.fan.target_temp, 75);
+	assert_int_equal(pp.fan.zero_rpm, 0);
+	fresh();
+}
+
+/* A reader learns from the first bytes how much to fetch. */
+static void the_length_comes_from_the_first_bytes(void **state)
+{
+	(void)state;
+	fresh();
+	assert_int_equal(vbios_legacy_bytes(flash, VBIOS_LEGACY_HEADER), legacy);
+	assert_int_equal(vbios_legacy_bytes(flash, VBIOS_LEGACY_HEADER - 1), -EINVAL);
+}
+
+/* All that a sound table says is kept, also what no expected value exists for. */
+static void voltage_objects_of_each_mode_decode(void **state)
+{
+	enum { LEAK = 12 + 6, EVV = 4 + 64, I2C = 12 + 4 + 4 };
+	static const struct asm_identity who = {.vendor = 0x1002, .name = "", .date = ""};
+	static uint8_t rom_bytes[0x10000];
+	struct vbios_voltages v;
+	struct vbios_rom rom;
+	struct atom_asm a;
+
+	(void)state;
+	asm_image_begin(&a, rom_bytes, sizeof(rom_bytes), &who);
+	uint8_t *p = asm_data(&a, ATOM_DATA_VoltageObjectInfo, 3, 1, 4 + LEAK + EVV + I2C) + 4;
+
+	p[0] = VBIOS_VDDC;
+	p[1] = VBIOS_VOLTAGE_LEAKAGE + 1;
+	put_le16(p + 2, LEAK);
+	p[5] = 1;
+	put_le16(p + 12, 900);
+	put_le16(p + 16, 0xFF03);
+	p += LEAK;
+	p[0] = VBIOS_VDDGFX;
+	p[1] = VBIOS_VOLTAGE_EVV;
+	put_le16(p + 2, EVV);
+	put_le32(p + 4 + 8 * 7, 134000);
+	p[4 + 8 * 7 + 7] = 7;
+	p += EVV;
+	p[0] = VBIOS_VDDC;
+	p[1] = VBIOS_VOLTAGE_I2C_INIT;
+	put_le16(p + 2, I2C);
+	p[6] = 0x96;
+	put_le16(p + 12, 0x29);
+	put_le16(p + 14, 0x24);
+	put_le16(p + 16, 0x00FF);
+	assert_true(asm_image_end(&a) > 0);
+	assert_int_equal(vbios_rom_parse(&rom, rom_bytes, rom_bytes[2] * 512u), 0);
+	assert_int_equal(vbios_voltages(&rom, &v), 0);
+	assert_int_equal(v.objects, 3);
+	assert_int_equal(v.object[0].leakage.entry[0].level, 900);
+	assert_int_equal(v.object[0].leakage.entry[0].leakage_id, 0xFF03);
+	assert_int_equal(v.object[1].evv[7].sclk, 134000);
+	assert_int_equal(v.object[1].evv[7].level, 7);
+	assert_int_equal(v.object[2].entries, 1);
+	assert_int_equal(v.object[2].i2c.address, 0x96);
+	assert_int_equal(v.object[2].i2c.entry[0].value, 0x24);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +389,9 @@ int main(void)
 	        cmocka_unit_test(absent_unknown_and_short_tables_differ),
 	        cmocka_unit_test(damaged_parts_are_named),
 	        cmocka_unit_test(unknown_voltage_modes_are_passed_over),
+	        cmocka_unit_test(older_forms_decode),
+	        cmocka_unit_test(the_length_comes_from_the_first_bytes),
+	        cmocka_unit_test(voltage_objects_of_each_mode_decode),
 	};
 
 	rx_log_set_stderr(false);
