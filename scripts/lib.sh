@@ -33,13 +33,17 @@ packages_test() {
 packages_check() {
 	echo shellcheck clang-format-19 "libclang-rt-$(llvm_version)-dev"
 }
+# kernel and busybox of the guest: tests/vm/kernel.sh, which installs nothing
+packages_vm() {
+	echo qemu-system-x86 cpio kmod sg3-utils usbutils xz-utils
+}
 packages_slow() {
 	echo python3-torch
 }
 
 is_installed() { [ "$(dpkg-query -W -f='${Status}' "$1" 2>/dev/null)" = "install ok installed" ]; }
 
-# ensure_packages LIST... - install what is missing: build, test, check, slow.
+# ensure_packages LIST... - install what is missing: build, test, check, vm, slow.
 ensure_packages() {
 	local list package missing=() sudo=()
 	if ! command -v apt-get >/dev/null; then
