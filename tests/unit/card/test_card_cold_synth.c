@@ -1,7 +1,10 @@
-/* test_card_cold_synth.c - a cold card posts itself with the synthetic VBIOS in its own flash: the
- * driver's interpreter runs ASIC_Init against the card as a host sees it, without a guest error.
+/* test_card_cold_synth.c - a cold card posts itself with the VBIOS in its own flash: the driver's
+ * interpreter runs ASIC_Init against the card as a host sees it, without a guest error. With the
+ * synthetic image, and with each real one found beside the project (none is part of it).
  */
 #include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
 
 #include "device/atom/atom.h"
 #include "device/log.h"
@@ -72,6 +75,44 @@ static void the_synthetic_vbios_posts_the_card(void **state)
 	atom_close(a);
 }
 
+static void post_real(const char *path)
+{
+	static uint8_t flash[FLASH_BYTES];
+	struct host *h = host_new(
+	        &(struct vcard_options){.cold = true, .vbios = path, .vram_bytes = 8ull << 30});
+
+	read_flash(h, flash);
+	struct atom *a = interpreter(h, flash);
+
+	assert_int_equal(atom_asic_init(a), 0);
+	if (guest_errors(h))
+		fail_msg("%s: %u guest errors, the newest: %s", path, (unsigned)guest_errors(h),
+		        h->last);
+	assert_true(
+	        reg_read(h, REG_CONFIG_MEMSIZE) == 8192 || reg_read(h, REG_CONFIG_MEMSIZE) == 4096);
+	assert_true(reg_read(h, REG_BIOS_SCRATCH_7) & 0x200);
+	atom_close(a);
+	host_free(h);
+}
+
+static void real_images_post_the_card(void **state)
+{
+	const char *folder = getenv("RX_VBIOS_DIR");
+	char pattern[4096];
+	glob_t found;
+
+	(void)state;
+	snprintf(pattern, sizeof(pattern), "%s/*.rom",
+	        folder ? folder : RX_SOURCE_DIR "/../shared/vbios");
+	if (glob(pattern, 0, NULL, &found)) {
+		fprintf(stderr, "SKIPPED: no VBIOS image %s (set RX_VBIOS_DIR)\n", pattern);
+		skip();
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		post_real(found.gl_pathv[i]);
+	globfree(&found);
+}
+
 /* A sequencer that never answers: ASIC_Init waits for as long as it may, and says for what. */
 static void deaf_memory_is_named(void **state)
 {
@@ -97,6 +138,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(
 	                the_synthetic_vbios_posts_the_card, cold_setup, host_teardown),
+	        cmocka_unit_test(real_images_post_the_card),
 	        cmocka_unit_test_setup_teardown(deaf_memory_is_named, cold_setup, host_teardown),
 	};
 
