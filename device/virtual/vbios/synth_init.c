@@ -7,6 +7,11 @@
  */
 #define SERIAL_PAGE    0xC0300000u
 #define SERIAL_COMMAND 0x44
+/* on the same page: fan and temperature limits, as a board's VBIOS leaves them (polaris.md 10.9) */
+#define FDO_CTRL1         (IX_CG_FDO_CTRL1 & 0xFFFF)
+#define FDO_CTRL1_VALUE   0x40092587u /* full speed 135 steps */
+#define THERMAL_INT       (IX_CG_THERMAL_INT & 0xFFFF)
+#define THERMAL_INT_VALUE 0x08006A60u /* critical temperature 106 C */
 
 /* I2C engine of the display block: status polled at 0x16F6 (atombios.md 9), control two below, data
  * four above
@@ -123,6 +128,8 @@ static void clock_source(struct atom_asm *a)
 	asm_op(a, ATOM_MOVE, asm_reg(SERIAL_COMMAND), asm_id(0));
 	next_dword(a);
 	wait_zero(a, asm_reg(SERIAL_COMMAND), 1, 4);
+	asm_op(a, ATOM_MOVE, asm_reg(FDO_CTRL1), asm_imm(FDO_CTRL1_VALUE));
+	asm_op(a, ATOM_MOVE, asm_reg(THERMAL_INT), asm_imm(THERMAL_INT_VALUE));
 	smc_done(a);
 	asm_plain(a, ATOM_EOT);
 	asm_block(a, 1, commands, ARRAY_SIZE(commands));
