@@ -166,8 +166,12 @@ bool card_vram_there(struct vcard *c, bool write, uint64_t off, uint32_t *noise)
 	uint64_t x = (off ^ now_ns()) * 0x9E3779B97F4A7C15u;
 
 	if (!mc_ready(c)) {
-		card_guest_error(c, "VRAM %s at 0x%llx before the memory is initialised",
-		        write ? "write" : "read", (unsigned long long)off);
+		if (c->mc.complained)
+			c->guest_errors++;
+		else
+			card_guest_error(c, "VRAM %s at 0x%llx before the memory is initialised",
+			        write ? "write" : "read", (unsigned long long)off);
+		c->mc.complained = true;
 		*noise = write ? *noise : (uint32_t)(x >> 32);
 		return false;
 	}

@@ -9,14 +9,16 @@
 #include "device/clock.h"
 #include "device/virtual/card/card_priv.h"
 
-#define STEP_S       0.25
-#define MAX_STEPS    40000u /* then it has long settled */
-#define CAPACITY     150.0  /* J/K */
-#define AMBIENT      25
-#define ACTIVITY_TAU 0.5 /* s, of the smoothed load */
-#define POWER_TAU    0.5
-#define FULL_RPM     3200.0
-#define LEAST_DUTY   0.05
+#define STEP_S          0.25
+#define MAX_STEPS       40000u /* then it has long settled */
+#define CAPACITY        150.0  /* J/K */
+#define AMBIENT         25
+#define ACTIVITY_TAU    0.5 /* s, of the smoothed load */
+#define POWER_TAU       0.5
+#define MAX_POWER       5000.0
+#define MAX_TEMPERATURE 500.0
+#define FULL_RPM        3200.0
+#define LEAST_DUTY      0.05
 /* CG_FDO_CTRL2.FDO_PWM_MODE: polaris.md 10.9 */
 #define MODE_STATIC 1u
 #define MODE_RPM    5u
@@ -152,6 +154,8 @@ static void step(struct vcard *c, double load, double dt)
 	        dt * (h->power - (h->temperature - ambient(c)) / resistance(air)) / CAPACITY;
 	if (c->fault[VCARD_FAULT_OVERHEAT])
 		h->temperature = c->fault[VCARD_FAULT_OVERHEAT];
+	h->power = MIN(h->power, MAX_POWER); /* whatever an overwritten table says */
+	h->temperature = MIN(h->temperature, MAX_TEMPERATURE);
 	turn_fan(c);
 }
 

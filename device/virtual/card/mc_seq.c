@@ -132,6 +132,9 @@ void mc_seq_pio_dma(struct vcard *c, uint32_t command)
 		        c, "CP PIO DMA from 0x%05x, which is not the flash's data port", from);
 	else if (to != REG_MC_SEQ_SUP_PGM)
 		card_guest_error(c, "CP PIO DMA to 0x%05x, which is not MC_SEQ_SUP_PGM", to);
+	else if (!c->mc.program_mode || bytes > sizeof(c->mc.program))
+		card_guest_error(c, "CP PIO DMA of %u bytes, but the sequencer %s", bytes,
+		        c->mc.program_mode ? "has 64 KiB" : "takes no program now");
 	else
 		for (uint32_t i = 0; i < bytes / 4; i++)
 			mc_seq_sup_pgm(c, card_smc_read(c, IX_ROM_DATA, true));

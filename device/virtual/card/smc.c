@@ -34,13 +34,26 @@ static const struct {
 #define IX_SPLL_STATUS_0 0xC0500278u
 #define IX_SPLL_STATUS_1 0xC05002F4u
 
-static const struct {
+struct value {
 	uint32_t index, value;
-} resets[] = {
+};
+
+static const struct value resets[] = {
         {IX_SMC_SYSCON_RESET_CNTL, 1},          /* rst_reg: polaris.md 14.5 */
         {IX_SMC_SYSCON_CLOCK_CNTL_0, 1},        /* ck_disable */
         {IX_RCU_UC_EVENTS, 1u << 7},            /* boot_seq_done */
         {IX_SMU_FIRMWARE, 1u << 16 | 1u << 17}, /* protected mode, SMU_SEL */
+};
+
+/* Thermal limits and fan as ASIC_Init leaves them: of the stored runs (atombios.md 14). */
+static const struct value posted[] = {
+        {IX_CG_THERMAL_CTRL, 0x06910002},
+        {IX_CG_THERMAL_INT, 0x08006A60}, /* CTF at 106 C: polaris.md 10.9 */
+        {IX_CG_MULT_THERMAL_CTRL, 0x00000001},
+        {IX_CG_FDO_CTRL0, 0x01814396},
+        {IX_CG_FDO_CTRL1, 0x40092587},
+        {IX_CG_FDO_CTRL2, 0x02BF1435},
+        {IX_CG_TACH_CTRL, 0x00008001},
 };
 
 static const uint32_t named[] = {
@@ -89,12 +102,19 @@ int smc_new(struct vcard *c)
 	return c->smc_reg ? 0 : -ENOMEM;
 }
 
+static void set(struct vcard *c, const struct value *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		*smc_storage(c, v[i].index) = v[i].value;
+}
+
 void smc_reset(struct vcard *c)
 {
 	c->rom_index = 0;
 	memset(c->smc_reg, 0, block_dwords() * sizeof(*c->smc_reg));
-	for (size_t i = 0; i < ARRAY_SIZE(resets); i++)
-		*smc_storage(c, resets[i].index) = resets[i].value;
+	set(c, resets, ARRAY_SIZE(resets));
+	if (!c->opt.cold)
+		set(c, posted, ARRAY_SIZE(posted));
 }
 
 static bool in_list(const uint32_t *list, size_t n, uint32_t index)

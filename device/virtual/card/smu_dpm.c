@@ -202,7 +202,8 @@ void dpm_publish(struct vcard *c)
 	                                (uint32_t)s->pcie_dpm << 7 | (uint32_t)s->voltage << 13 |
 	                                (uint32_t)s->tdc << 14 | (uint32_t)s->cac << 15 |
 	                                (uint32_t)s->avfs << 16;
-	if (soft && soft + 68 <= RX_SMC_RAM_BYTES) { /* per cent << 8: polaris.md 10.3, 10.7 */
+	if (soft &&
+	        range_ok(soft, 68, RX_SMC_RAM_BYTES)) { /* per cent << 8: polaris.md 10.3, 10.7 */
 		uint32_t percent = (uint32_t)(c->heat.activity * 100) << 8;
 
 		s->ram[(soft + 60) / 4] = percent;

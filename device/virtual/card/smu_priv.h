@@ -20,6 +20,7 @@ struct mc_seq {
 	uint32_t program_dwords;
 	bool program_mode; /* MC_SEQ_SUP_CNTL = 0x10: MC_SEQ_SUP_PGM takes a program */
 	bool running, trained, ready;
+	bool complained; /* of VRAM accesses before it is ready: counted each time, said once */
 	uint32_t io_debug[256]; /* behind MC_SEQ_IO_DEBUG_INDEX */
 };
 void mc_seq_reset(struct vcard *c, bool posted);
