@@ -24,8 +24,6 @@ static const struct range more_storage[] = {
 /* Indirect windows into, and ports of, blocks that are absent at this level: they answer nothing.
  */
 static const struct range undefined[] = {
-        {REG_GC_CAC_IND_DATA, REG_GC_CAC_IND_DATA},
-        {REG_DIDT_IND_DATA, REG_DIDT_IND_DATA},
         {REG_SQ_IND_DATA, REG_SQ_IND_DATA},
         {REG_SDMA0_UCODE_ADDR, REG_SDMA0_UCODE_DATA},
         {REG_SDMA1_UCODE_ADDR, REG_SDMA1_UCODE_DATA},
@@ -45,7 +43,6 @@ static const struct range read_only[] = {
         {REG_BACO_CNTL, REG_BACO_CNTL},
         {REG_GPU_HDP_FLUSH_DONE, REG_GPU_HDP_FLUSH_DONE},
         {REG_GENERIC_I2C_STATUS, REG_GENERIC_I2C_STATUS},
-        {REG_GC_CAC_IND_INDEX, REG_GC_CAC_IND_INDEX},
         {REG_GRBM_STATUS2, REG_GRBM_STATUS_SE1},
         {REG_GRBM_READ_ERROR, REG_GRBM_READ_ERROR},
         {REG_CP_CPC_STATUS, REG_CP_CPF_STALLED_STAT1},
@@ -56,7 +53,6 @@ static const struct range read_only[] = {
         {REG_CC_RB_BACKEND_DISABLE, REG_CC_RB_BACKEND_DISABLE},
         {REG_COMPUTE_DISPATCH_INITIATOR, REG_COMPUTE_USER_DATA_15}, /* packets write them */
         {REG_CP_RB0_WPTR, REG_CP_RB0_WPTR},
-        {REG_DIDT_IND_INDEX, REG_DIDT_IND_INDEX},
         {REG_SDMA0_STATUS_REG, REG_SDMA0_STATUS_REG},
         {REG_SDMA0_GFX_RB_CNTL, REG_SDMA0_GFX_RB_WPTR},
         {REG_CP_WAIT_REG_MEM_TIMEOUT, REG_CP_WAIT_REG_MEM_TIMEOUT},
@@ -76,6 +72,8 @@ static const struct range special[] = {
 };
 
 static const struct range control[] = {
+        {REG_GC_CAC_IND_INDEX, REG_GC_CAC_IND_DATA},
+        {REG_DIDT_IND_INDEX, REG_DIDT_IND_DATA},
         {REG_MM_INDEX, REG_MM_DATA},
         {REG_MM_INDEX_HI, REG_MM_INDEX_HI},
         {REG_SMC_IND_INDEX_0, REG_SMC_IND_DATA_1},
