@@ -43,15 +43,6 @@ static int unpack_zstd(const uint8_t *in, size_t in_size, uint8_t *out, size_t *
 	return 0;
 }
 
-static int unpack_plain(const uint8_t *in, size_t in_size, uint8_t *out, size_t *size)
-{
-	if (in_size > FW_MAX_BYTES)
-		return -EFBIG;
-	memcpy(out, in, in_size);
-	*size = in_size;
-	return 0;
-}
-
 static bool ends_in(const char *name, const char *suffix)
 {
 	size_t n = strlen(name), s = strlen(suffix);
@@ -59,18 +50,30 @@ static bool ends_in(const char *name, const char *suffix)
 	return n >= s && !strcmp(name + n - s, suffix);
 }
 
+static int copy_plain(const uint8_t *in, size_t in_size, uint8_t **data, size_t *size)
+{
+	if (in_size > FW_MAX_BYTES)
+		return -EFBIG;
+	*data = malloc(MAX(in_size, (size_t)1));
+	if (!*data)
+		return -ENOMEM;
+	memcpy(*data, in, in_size);
+	*size = in_size;
+	return 0;
+}
+
 int fw_unpack(
         const char *name, const uint8_t *packed, size_t packed_size, uint8_t **data, size_t *size)
 {
+	bool xz = ends_in(name, ".xz");
+
+	if (!xz && !ends_in(name, ".zst"))
+		return copy_plain(packed, packed_size, data, size);
 	uint8_t *out = malloc(FW_MAX_BYTES);
 
 	if (!out)
 		return -ENOMEM;
-	int (*unpack)(const uint8_t *, size_t, uint8_t *, size_t *) =
-	        ends_in(name, ".xz")    ? unpack_xz
-	        : ends_in(name, ".zst") ? unpack_zstd
-	                                : unpack_plain;
-	int err = unpack(packed, packed_size, out, size);
+	int err = (xz ? unpack_xz : unpack_zstd)(packed, packed_size, out, size);
 
 	if (err) {
 		free(out);

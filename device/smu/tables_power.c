@@ -219,7 +219,7 @@ static void put_ranges(struct build *b)
 {
 	const struct vbios_smu_info *info = b->in->smu_info;
 	const struct vbios_smu_range *range = info ? info->range : builtin_range;
-	unsigned n = info ? info->ranges : ARRAY_SIZE(builtin_range);
+	unsigned n = info ? MIN(info->ranges, 8u) : 8u;
 
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t *at = b->out->dpm + DPM_SCLK_FCW_RANGE + 8 * i;
@@ -256,10 +256,13 @@ void smu_build_fixed(struct build *b)
  * The constants are fits of the vendor; all in 32-bit unsigned arithmetic as there. */
 static bool stretch_offset(uint32_t mhz, uint32_t ro, uint32_t extra, uint8_t *out)
 {
-	uint32_t without = (2753594000u + mhz * 136418u - (ro - 70) * 1000000u) /
-	                   (2424180u - mhz * 1132925u / 1000u);
-	uint32_t with = (2797202000u + mhz * 3232u - (ro - 65) * 1000000u) /
-	                (2522480u - mhz * 115764u / 100u);
+	uint32_t slope_without = 2424180u - mhz * 1132925u / 1000u;
+	uint32_t slope_with = 2522480u - mhz * 115764u / 100u;
+
+	if (!slope_without || !slope_with) /* no clock of a real board */
+		return false;
+	uint32_t without = (2753594000u + mhz * 136418u - (ro - 70) * 1000000u) / slope_without;
+	uint32_t with = (2797202000u + mhz * 3232u - (ro - 65) * 1000000u) / slope_with;
 
 	if (without < with)
 		return false;
