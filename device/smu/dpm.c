@@ -149,8 +149,9 @@ static int display(struct smu *s, const struct smu_dpm *d)
 	return err ? err : send(s, d, PPSMC_MSG_HasDisplay);
 }
 
-/* edc - 13: only boards with an EDC limit in their tables have the controller's settings; the
- * stock driver leaves it off otherwise. A firmware without it answers "unknown". */
+/* edc - 13: off, as the stock driver has it unless GFX_Info names tables for the controller
+ * (smu7_hwmgr.c, enable_edc_leakage_controller); no board known to us has them. A firmware without
+ * it answers "unknown". */
 static int edc(struct smu *s, const struct smu_dpm *d)
 {
 	int err = d->kicker ? smu_message(s, PPSMC_MSG_DisableEDCController) : 0;
