@@ -45,7 +45,8 @@ int smu_look(struct smu *s, struct smu_state *out);
  * error it is held in reset again.
  */
 int smu_start(struct smu *s, const struct fw_image *smc);
-/* smu_attach - take over firmware that runs. Return: 0; -EPROTO its header makes no sense. */
+/* smu_attach - take over firmware that runs, with power management as it is; for the fan curve call
+ * smu_thermal_start again. Return: 0; -EPROTO its header makes no sense. */
 int smu_attach(struct smu *s);
 const struct smu_header *smu_header(const struct smu *s);
 

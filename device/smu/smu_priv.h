@@ -11,6 +11,8 @@
 #define SMU_RUNNING_PC 0x20100u /* polaris.md 1.5 */
 #define SMU_XCLK       2500u    /* 25 MHz in 10 kHz: polaris.md 1.4, 10.9 */
 
+#define VOLTAGE_CONTROLLER_ON (1u << 13) /* FEATURE_STATUS, power management is on: 10.5 */
+
 /* SoftRegisters: polaris.md 10.3 */
 #define SOFT_VOLTAGE_CHANGE_TIMEOUT 44
 #define SOFT_HANDSHAKE_DISABLES     48

@@ -293,9 +293,15 @@ int smu_read_header(struct smu *s)
 
 int smu_attach(struct smu *s)
 {
+	uint32_t features;
 	int err = smu_read_header(s);
 
 	if (!err)
-		rx_log(LOG_INFO, "smu", "firmware 0x%08x runs already", s->header.version);
-	return err;
+		err = smc_read(s->mmio, IX_FEATURE_STATUS, &features);
+	if (err)
+		return err;
+	s->dpm = features & VOLTAGE_CONTROLLER_ON;
+	rx_log(LOG_INFO, "smu", "firmware 0x%08x runs already, power management %s",
+	        s->header.version, s->dpm ? "on" : "off: 300/300 MHz");
+	return 0;
 }

@@ -91,6 +91,26 @@ static void fan_obeys_by_hand_and_by_curve(void **state)
 	cold_close(c);
 }
 
+static void next_driver_finds_what_the_last_one_left(void **state)
+{
+	struct cold *c = cold_open(RX580);
+	struct smu_state look;
+
+	(void)state;
+	cold_run(c);
+	cold_dpm(c);
+	smu_free(c->smu);
+	assert_int_equal(smu_new(&c->smu, &c->mmio, c->gmc), 0);
+	assert_int_equal(smu_look(c->smu, &look), 0);
+	assert_true(look.running);
+	assert_int_equal(smu_attach(c->smu), 0);
+	assert_true(smu_dpm_enabled(c->smu));
+	assert_int_equal(smu_disable_dpm(c->smu), 0);
+	assert_int_equal(smu_attach(c->smu), 0);
+	assert_false(smu_dpm_enabled(c->smu));
+	cold_close(c);
+}
+
 static void corrupt_firmware_is_refused(void **state)
 {
 	struct cold *c = cold_open(RX580);
@@ -148,6 +168,7 @@ int main(void)
 	        cmocka_unit_test(power_management_comes_up_without_a_guest_error),
 	        cmocka_unit_test(load_raises_clocks_power_and_temperature),
 	        cmocka_unit_test(fan_obeys_by_hand_and_by_curve),
+	        cmocka_unit_test(next_driver_finds_what_the_last_one_left),
 	        cmocka_unit_test(corrupt_firmware_is_refused),
 	        cmocka_unit_test(corrupt_microcode_is_named),
 	        cmocka_unit_test(silent_smu_is_given_up),
