@@ -36,7 +36,7 @@ static const struct block blocks[] = {
         {0x0618C, 0x07FFC, REG_UNPOSTED}, /* display controller, pipes 0 to 2 */
         {0x0AC00, 0x0AC0C, REG_UNPOSTED}, /* TCP */
         {0x0CA00, 0x0CAFC, REG_UNPOSTED}, /* graphics power (DIDT and neighbours) */
-        {0x10000, 0x127FC, REG_UNPOSTED}, /* display controller, pipes 3 to 5, encoders */
+        {0x10000, 0x12FFC, REG_UNPOSTED}, /* display controller, pipes 3 to 5, encoders */
         {0x17000, 0x173FC, REG_UNPOSTED}, /* display PHYs */
         {0x26800, 0x26FFC, REG_UNPOSTED}, /* display audio */
         {0x3F8C0, 0x3F8DC, REG_UNPOSTED}, /* an index/data pair without a public name */
