@@ -26,6 +26,8 @@
 	X(SMC_MESSAGE_0, 0x00250) \
 	X(SMC_RESP_0, 0x00254) \
 	X(SMC_MSG_ARG_0, 0x00290) \
+	/* pads, read for the alarm pin of GPIO_Pin_LUT: Linux smu_7_1_3_d.h */ \
+	X(GPIOPAD_A, 0x0060C) \
 	X(SMC_IND_INDEX_11, 0x006B0) \
 	X(SMC_IND_DATA_11, 0x006B4) \
 	/* VGA and display leftovers the bring-up switches off: polaris.md 2.1, 3.3 */ \
@@ -374,8 +376,9 @@ enum rx_reg {
 #define RX_CONTEXT_SPACE 0x28000u
 #define RX_UCONFIG_SPACE 0x30000u
 
-/* SMC address space behind the index/data pairs: polaris.md 2.1, 4.3, 10.5, 10.7, 10.9, 10.10, 14.5;
- * addresses without a section: the stock driver's accesses (amdgpu-oracle.md). */
+/* SMC address space behind the index/data pairs:
+ * polaris.md 2.1, 4.3, 10.5, 10.7, 10.9, 10.10, 14.5; addresses without a section: the stock
+ * driver's accesses (amdgpu-oracle.md). */
 /* clang-format off */
 /* RX_SMC_REGISTERS(X) - X(NAME, byte address) for every register of the space. */
 #define RX_SMC_REGISTERS(X) \

@@ -38,6 +38,8 @@ void mmio_reset(struct vcard *c)
 	smc_reset(c);
 	post_regs_reset(c);
 	card_smu_reset(c);
+	if (!c->opt.cold)
+		card_smu_warm(c);
 	update_fb(c);
 }
 

@@ -10,19 +10,20 @@
 #include "device/firmware/standin.h"
 #include "device/virtual/card/card_priv.h"
 
-#define DW(r)         (REG_##r / 4)
-#define BOOT_NS       300000ull /* model's own: released until it answers */
-#define MESSAGE_NS    20000ull  /* model's own: a message */
-#define IMAGE_AT      0x20000u  /* polaris.md 4.3 */
-#define HEADER_BYTES  0x100u    /* firmware header with its signature: polaris.md 10.3 */
-#define RST_REG       0x1u
-#define CK_DISABLE    0x1u
-#define INTERRUPTS_ON 0x1u       /* FIRMWARE_FLAGS */
-#define UC_INTERRUPTS (1u << 16) /* RCU_UC_EVENTS.INTERRUPTS_ENABLED */
-#define SMU_DONE      0x1u
-#define SMU_PASS      0x2u
-#define MESSAGE_TEST  0x100u
-#define TEST_ARGUMENT IMAGE_AT
+#define DW(r)             (REG_##r / 4)
+#define BOOT_NS           300000ull /* model's own: released until it answers */
+#define MESSAGE_NS        20000ull  /* model's own: a message */
+#define IMAGE_AT          0x20000u  /* polaris.md 4.3 */
+#define HEADER_BYTES      0x100u    /* firmware header with its signature: polaris.md 10.3 */
+#define UCODE_LOAD_STATUS 108u      /* in SoftRegisters: polaris.md 10.3 */
+#define RST_REG           0x1u
+#define CK_DISABLE        0x1u
+#define INTERRUPTS_ON     0x1u       /* FIRMWARE_FLAGS */
+#define UC_INTERRUPTS     (1u << 16) /* RCU_UC_EVENTS.INTERRUPTS_ENABLED */
+#define SMU_DONE          0x1u
+#define SMU_PASS          0x2u
+#define MESSAGE_TEST      0x100u
+#define TEST_ARGUMENT     IMAGE_AT
 
 int card_smu_new(struct vcard *c)
 {
@@ -188,6 +189,32 @@ static void boot(struct vcard *c)
 	card_log(c, "SMU firmware runs");
 }
 
+/* card_smu_warm - as an earlier owner left it: generated firmware runs, every engine has its
+ * microcode, power management is off. */
+void card_smu_warm(struct vcard *c)
+{
+	static const struct {
+		uint32_t address, value;
+	} words[] = {
+	        {IMAGE_AT + 20, STANDIN_SMC_VERSION}, /* polaris.md 10.3 */
+	        {IMAGE_AT + SMU_SOFT_REGISTERS, STANDIN_SOFT_REGISTERS},
+	        {IMAGE_AT + SMU_DPM_TABLE, STANDIN_DPM_TABLE},
+	        {IMAGE_AT + SMU_FAN_TABLE, STANDIN_FAN_TABLE},
+	        {IMAGE_AT + SMU_ARB_TABLE, STANDIN_MC_ARB_TABLE},
+	        {IMAGE_AT + SMU_FUSE_TABLE, STANDIN_PM_FUSE_TABLE},
+	        {IMAGE_AT + 104, STANDIN_AVFS_MEAN_N_SIGMA},
+	        {IMAGE_AT + 108, STANDIN_AVFS_SCLK_OFFSETS},
+	        {STANDIN_SOFT_REGISTERS + UCODE_LOAD_STATUS, UCODE_ALL},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		c->smu.ram[words[i].address / 4] = words[i].value;
+	*smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) &= ~RST_REG;
+	*smc_storage(c, IX_SMC_SYSCON_CLOCK_CNTL_0) &= ~CK_DISABLE;
+	c->smu.verified = true;
+	boot(c);
+}
+
 static void test(struct vcard *c, uint32_t argument)
 {
 	uint32_t *status = smc_storage(c, IX_SMU_STATUS);
@@ -254,10 +281,9 @@ void card_smu_tick(struct vcard *c)
 	if (s->busy && now >= s->answer_ns && !c->fault[VCARD_FAULT_SMU_SILENT])
 		answer(c);
 	if (s->loading && now >= s->loaded_ns) {
-		uint32_t at =
-		        card_smu_table(c, SMU_SOFT_REGISTERS) + 108; /* UcodeLoadStatus: 10.3 */
+		uint32_t at = card_smu_table(c, SMU_SOFT_REGISTERS) + UCODE_LOAD_STATUS;
 
-		if (at > 108 && at < RX_SMC_RAM_BYTES)
+		if (at > UCODE_LOAD_STATUS && at < RX_SMC_RAM_BYTES)
 			s->ram[at / 4] |= s->loading;
 		c->ucode |= s->loading;
 		s->loading = 0;

@@ -81,6 +81,7 @@ struct smu {
 /* smu.c */
 int card_smu_new(struct vcard *c);
 void card_smu_reset(struct vcard *c);
+void card_smu_warm(struct vcard *c); /* not cold: running, everything loaded */
 void card_smu_tick(struct vcard *c); /* let what is due happen */
 uint32_t card_smu_ram_read(struct vcard *c, uint32_t address);
 void card_smu_ram_write(struct vcard *c, uint32_t address, uint32_t value);
