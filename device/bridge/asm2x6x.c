@@ -198,6 +198,11 @@ static int cfg_write(struct bridge *b, unsigned reg, unsigned size, uint32_t val
 
 /* ---- the rest ---- */
 
+static int cfg_write_whole(struct bridge *b, unsigned reg, uint32_t value)
+{
+	return cfg_write(b, reg, 4, value); /* always one TLP: bridge.md 3.4 */
+}
+
 static int heartbeat(struct bridge *b)
 {
 	return asm_check_card(self(b));
@@ -218,6 +223,7 @@ static void free_bridge(struct bridge *b)
 static const struct bridge_ops asm2x6x_ops = {
         .cfg_read = cfg_read,
         .cfg_write = cfg_write,
+        .cfg_write_whole = cfg_write_whole,
         .mem_read32 = asm_mem_read32,
         .mem_write32 = asm_mem_write32,
         .mem_read = asm_mem_read,

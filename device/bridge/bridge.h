@@ -59,6 +59,8 @@ struct bridge_ops {
 	 */
 	int (*cfg_read)(struct bridge *b, unsigned reg, unsigned size, uint32_t *value);
 	int (*cfg_write)(struct bridge *b, unsigned reg, unsigned size, uint32_t value);
+	/* An aligned dword of configuration space in one TLP, where two halves would not do. */
+	int (*cfg_write_whole)(struct bridge *b, unsigned reg, uint32_t value);
 	/* One aligned dword, one TLP: registers. A read is never repeated. */
 	int (*mem_read32)(struct bridge *b, uint64_t addr, uint32_t *value);
 	int (*mem_write32)(struct bridge *b, uint64_t addr, uint32_t value);

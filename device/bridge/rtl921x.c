@@ -390,6 +390,7 @@ static void free_bridge(struct bridge *b)
 const struct bridge_ops rtl921x_ops = {
         .cfg_read = cfg_read,
         .cfg_write = cfg_write,
+        .cfg_write_whole = rtl_engine_config_write,
         .mem_read32 = mem_read32,
         .mem_write32 = mem_write32,
         .mem_write_port = mem_write_port,

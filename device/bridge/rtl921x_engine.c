@@ -165,6 +165,14 @@ int rtl921x_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t 
 	return err;
 }
 
+int rtl_engine_config_write(struct bridge *b, unsigned reg, uint32_t value)
+{
+	struct request q = {
+	        .w0 = W0_CONFIG, .w1 = W1_DWORD_WRITE, .w2 = reg & 0xFFC, .value = value};
+
+	return reg % 4 ? -EINVAL : literal_request((struct rtl921x *)b, &q);
+}
+
 int rtl921x_read_wide(struct bridge *b, uint64_t addr, uint32_t *value)
 {
 	struct request q = {.w0 = W0_MEMORY,

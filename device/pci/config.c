@@ -153,6 +153,38 @@ int pci_start(struct pci *p)
 	return 0;
 }
 
+/* restore_bars - as pci_start left them; the reset has cleared them. */
+static int restore_bars(struct pci *p)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < 6 && !err; i++) {
+		const struct pci_bar *b = &p->info.bar[i];
+
+		if (!b->size)
+			continue;
+		err = pci_cfg_write(p, CFG_BAR(i), 4, (uint32_t)b->addr);
+		if (!err && b->wide)
+			err = pci_cfg_write(p, CFG_BAR(i + 1), 4, (uint32_t)(b->addr >> 32));
+	}
+	return err;
+}
+
+int pci_reset(struct pci *p, unsigned reg, uint32_t key)
+{
+	int err = p->bridge->ops->cfg_write_whole(p->bridge, reg, key);
+	uint32_t id;
+
+	if (!err)
+		err = pci_cfg_read(p, CFG_ID, 4, &id);
+	if (!err && id != ((uint32_t)p->info.device << 16 | p->info.vendor))
+		err = rx_fail("pci", -EIO,
+		        "after its reset the card's id reads 0x%08x: power-cycle it", id);
+	if (!err)
+		err = restore_bars(p);
+	return err ? err : enable_memory(p);
+}
+
 void pci_stop(struct pci *p)
 {
 	if (p->started)

@@ -50,6 +50,11 @@ int pci_move_bar(struct pci *p, unsigned bar, uint64_t addr);
  * failed. */
 void pci_stop(struct pci *p);
 
+/* pci_reset - write @key to configuration register @reg, a reset of the whole card, and put BARs
+ * and command register back. The caller waits until registers answer. -EIO it came back without its
+ * configuration space. */
+int pci_reset(struct pci *p, unsigned reg, uint32_t key);
+
 const struct pci_info *pci_info(const struct pci *p);
 int pci_cfg_read(struct pci *p, unsigned reg, unsigned size, uint32_t *value);
 int pci_cfg_write(struct pci *p, unsigned reg, unsigned size, uint32_t value);
@@ -67,10 +72,12 @@ int pci_write_port(
 int pci_read(struct pci *p, unsigned bar, uint64_t offset, void *buf, size_t len);
 int pci_write(struct pci *p, unsigned bar, uint64_t offset, const void *buf, size_t len);
 
-/* pci_read_rom - the first image of the expansion ROM (its length byte decides), at most @max
- * bytes. BARs are not to be used meanwhile, so it never yields. Return: bytes; -ENODATA no ROM or
- * no 55 AA at its start (not logged).
+/* The expansion ROM through its own BAR, of function 0. Between open and close the other BARs are
+ * not to be used, so nothing yields. pci_rom_open - Return: 0, @size in bytes; -ENODATA there is
+ * none, or no room for it (not logged). pci_rom_read - -EINVAL outside it or not open.
  */
-int pci_read_rom(struct pci *p, uint8_t *buf, size_t max);
+int pci_rom_open(struct pci *p, uint32_t *size);
+int pci_rom_read(struct pci *p, uint32_t offset, void *buf, size_t len);
+int pci_rom_close(struct pci *p);
 
 #endif

@@ -28,6 +28,9 @@ struct pci {
 	bool placed;            /* pci_place_bars has written BARs */
 	uint64_t home[6];       /* where a moved BAR was; 0: not moved */
 	bool started;
+	uint64_t rom; /* where the ROM decodes; 0: off */
+	uint32_t rom_bytes;
+	struct bridge_hooks rom_hooks; /* the bridge's, while it does */
 };
 
 /* pci_size_bars - size all BARs with decode off, place them when the bridge's firmware does not,

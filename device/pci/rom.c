@@ -8,8 +8,6 @@
 
 #define ROM_ENABLE 1u
 #define ROM_MASK   0xFFFFF800u
-#define ROM_UNIT   512u /* of the length byte */
-#define ROM_HEADER 0x40u
 
 /* rom_size - 0: none. Sized with the enable bit clear. */
 static int rom_size(struct pci *p, uint32_t *size)
@@ -58,42 +56,40 @@ static int switch_rom(struct pci *p, uint32_t value)
 	return err;
 }
 
-static int read_image(struct pci *p, uint64_t addr, uint32_t size, uint8_t *buf, size_t max)
+int pci_rom_open(struct pci *p, uint32_t *size)
 {
-	struct bridge *b = p->bridge;
-
-	if (max < ROM_HEADER || size < ROM_HEADER)
-		return -ENODATA;
-	int err = b->ops->mem_read(b, addr, buf, ROM_HEADER);
+	int err = rom_size(p, size);
 
 	if (err)
 		return err;
-	size_t len = (size_t)buf[2] * ROM_UNIT;
-
-	if (buf[0] != 0x55 || buf[1] != 0xAA || len < ROM_HEADER || len > size || len > max)
-		return -ENODATA;
-	err = b->ops->mem_read(b, addr + ROM_HEADER, buf + ROM_HEADER, len - ROM_HEADER);
-	return err ? err : (int)len;
-}
-
-int pci_read_rom(struct pci *p, uint8_t *buf, size_t max)
-{
-	struct bridge_hooks hooks = p->bridge->hooks;
-	uint32_t size;
-	int err = rom_size(p, &size);
-
-	if (err)
-		return err;
-	uint64_t addr = size ? free_address(p, size) : 0;
+	uint64_t addr = *size ? free_address(p, *size) : 0;
 
 	if (!addr)
 		return -ENODATA;
-	p->bridge->hooks =
-	        (struct bridge_hooks){0}; /* nobody may use a BAR while the ROM decodes */
 	err = switch_rom(p, (uint32_t)addr | ROM_ENABLE);
-	int n = err ? err : read_image(p, addr, size, buf, max);
+	if (err) {
+		switch_rom(p, 0);
+		return err;
+	}
+	p->rom = addr;
+	p->rom_bytes = *size;
+	p->rom_hooks = p->bridge->hooks;
+	p->bridge->hooks = (struct bridge_hooks){0}; /* nobody may use a BAR meanwhile */
+	return 0;
+}
 
-	err = switch_rom(p, 0);
-	p->bridge->hooks = hooks;
-	return n < 0 ? n : (err ? err : n);
+int pci_rom_read(struct pci *p, uint32_t offset, void *buf, size_t len)
+{
+	if (!p->rom || !range_ok(offset, len, p->rom_bytes))
+		return -EINVAL;
+	return p->bridge->ops->mem_read(p->bridge, p->rom + offset, buf, len);
+}
+
+int pci_rom_close(struct pci *p)
+{
+	if (!p->rom)
+		return 0;
+	p->rom = 0;
+	p->bridge->hooks = p->rom_hooks;
+	return switch_rom(p, 0);
 }

@@ -14,6 +14,11 @@ int smc_read(struct mmio *m, uint32_t ix, uint32_t *value)
 	return err ? err : reg_read(m, REG_SMC_IND_DATA_11, value);
 }
 
+int smc_read_again(struct mmio *m, uint32_t *value)
+{
+	return reg_read(m, REG_SMC_IND_DATA_11, value);
+}
+
 int smc_write(struct mmio *m, uint32_t ix, uint32_t value)
 {
 	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);

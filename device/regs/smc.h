@@ -10,6 +10,8 @@
 #include "device/regs/mmio.h"
 
 int smc_read(struct mmio *m, uint32_t ix, uint32_t *value);
+/* smc_read_again - the same address as in the smc_read just before, for ports that count up. */
+int smc_read_again(struct mmio *m, uint32_t *value);
 int smc_write(struct mmio *m, uint32_t ix, uint32_t value);
 /* smc_update - replace the bits of @mask. Writes only what differs. */
 int smc_update(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t value);
