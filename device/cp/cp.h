@@ -17,8 +17,9 @@ struct cp_queue;
 
 int cp_new(struct cp **out, struct mmio *mmio, struct gmc *gmc);
 void cp_free(struct cp *cp);
-/* cp_start - constants of polaris.md 13.4, interrupts off, MEC running. cp_stop - MEC halted. */
-int cp_start(struct cp *cp);
+/* cp_start - constants of polaris.md 13.4, interrupts off, RLC and MEC running. @fresh: microcode
+ * was loaded just now and nothing has run yet. cp_stop - MEC halted. */
+int cp_start(struct cp *cp, bool fresh);
 void cp_stop(struct cp *cp);
 unsigned cp_compute_units(const struct cp *cp);
 

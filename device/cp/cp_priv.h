@@ -21,6 +21,8 @@ struct cp_queue {
 	bool programmed;
 };
 
+/* rlc_restart - stop, reset and start the run list controller. -EIO it does not run afterwards. */
+int rlc_restart(struct cp *cp);
 /* cp_stop_leftover - take a queue off @pipe that this process did not start. Return: 0, also when
  * there was none; as cp_queue_kill. */
 int cp_stop_leftover(struct cp *cp, unsigned pipe);

@@ -1,7 +1,5 @@
-/* gfx8.c - the graphics core's constants for compute on VMID 0 (polaris.md 13.4). The microcode of
- * a posted virtual card is taken as loaded; starting RLC and loading microcode through the SMU
- * belong before this and do not exist yet (13.3).
- */
+/* gfx8.c - the graphics core's constants for compute on VMID 0 (polaris.md 13.4). The SMU has
+ * loaded the microcode before (13.3). */
 #include <stdlib.h>
 
 #include "device/bytes.h"
@@ -9,6 +7,7 @@
 #include "device/cp/cp_priv.h"
 #include "device/err.h"
 #include "device/regs/regs.h"
+#include "device/regs/smc.h"
 
 #define SHADER_ENGINES       4 /* polaris.md 1.4 */
 #define CUS_PER_ENGINE       9
@@ -31,6 +30,9 @@
 #define CP_SETTLE_US      50                   /* polaris.md 6.4 */
 #define IH_ENABLES        (1u << 0 | 1u << 17) /* RB_ENABLE, ENABLE_INTR: polaris.md 11.1 */
 #define WPTR_POLL_EN      (1u << 31)           /* polaris.md 6.5 */
+
+#define ACLK_DIVIDER_MASK 0x7Fu /* CG_ACLK_CNTL: polaris.md 5.3 */
+#define ACLK_DIVIDER      0x18u
 
 /* polaris.md 5.2 and 5.3, the rows compute needs */
 static const struct reg_golden golden[] = {
@@ -181,7 +183,7 @@ static int clean_queues(struct cp *cp)
 	return err;
 }
 
-int cp_start(struct cp *cp)
+int cp_start(struct cp *cp, bool fresh)
 {
 	const struct reg_value constants[] = {
 	        {REG_GRBM_CNTL, GRBM_READ_TIMEOUT},
@@ -189,6 +191,8 @@ int cp_start(struct cp *cp)
 	};
 	int err = reg_golden_list(cp->mmio, golden, ARRAY_SIZE(golden)); /* 35 */
 
+	if (!err)
+		err = smc_update(cp->mmio, IX_CG_ACLK_CNTL, ACLK_DIVIDER_MASK, ACLK_DIVIDER);
 	if (!err)
 		err = address_config(cp); /* 36 */
 	if (!err)
@@ -202,6 +206,8 @@ int cp_start(struct cp *cp)
 		err = memory_model(cp); /* 39 */
 	if (!err)
 		err = interrupts_off(cp); /* 40 */
+	if (!err && fresh)
+		err = rlc_restart(cp); /* 41, 42 */
 	if (!err)
 		err = run_mec(cp); /* 43, 46, 47 */
 	if (!err)

@@ -18,9 +18,8 @@ struct gmc;
 
 int gmc_new(struct gmc **out, struct pci *pci, struct mmio *mmio);
 void gmc_free(struct gmc *g);
-/* gmc_start - check that the card is posted, set apertures and caches up for VMID 0 in VRAM only,
- * test VRAM. Return: 0; -ENOTSUP a card without POST (cold start is not supported yet); -EIO VRAM
- * does not hold data.
+/* gmc_start - check what POST left, set apertures and caches up for VMID 0 in VRAM only, test VRAM.
+ * Return: 0; -EIO the memory is not up, or does not hold data.
  */
 int gmc_start(struct gmc *g);
 void gmc_stop(struct gmc *g);

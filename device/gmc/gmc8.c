@@ -1,5 +1,4 @@
-/* gmc8.c - memory controller and host path of gfx8, phase B of polaris.md 13 for a card somebody
- * has posted. */
+/* gmc8.c - memory controller and host path of gfx8 after POST: phase B of polaris.md 13. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,7 +115,7 @@ static int check_alive(struct gmc *g)
 	return 0;
 }
 
-/* check_posted - steps 10 and 13. A card nobody has posted has no memory. */
+/* check_posted - step 13, what ASIC_Init must have left. */
 static int check_posted(struct gmc *g)
 {
 	uint32_t scratch7, memsize, misc0;
@@ -131,11 +130,11 @@ static int check_posted(struct gmc *g)
 	memsize &= MEMSIZE_MASK;
 	if (!(scratch7 & SCRATCH_7_POSTED) || memsize == 0 || memsize == MEMSIZE_MASK ||
 	        !(misc0 & MISC0_UCODE_READY))
-		return rx_fail("gmc", -ENOTSUP,
-		        "the card was not posted (BIOS_SCRATCH_7 0x%08x, CONFIG_MEMSIZE %u MiB): "
-		        "cold start is not "
-		        "supported yet",
-		        scratch7, memsize);
+		return rx_fail("gmc", -EIO,
+		        "the memory is not up after POST (BIOS_SCRATCH_7 0x%08x, CONFIG_MEMSIZE %u "
+		        "MiB, MC_SEQ_MISC0 0x%08x; bit 9, a size and bit 7 expected): power-cycle "
+		        "the card",
+		        scratch7, memsize, misc0);
 	g->vram_bytes = (uint64_t)memsize << 20;
 	return 0;
 }
