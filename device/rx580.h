@@ -22,7 +22,8 @@ struct rx_link {
 	uint32_t port; /* the bridge's own control word; 0 when its family has none */
 };
 
-enum rx_state { RX_INIT, RX_READY, RX_HUNG, RX_GONE };
+/* RX_OVERHEATED_OFF: queues stopped, fan at full speed, until the card is reset */
+enum rx_state { RX_INIT, RX_READY, RX_HUNG, RX_GONE, RX_OVERHEATED_OFF };
 
 /* One step of the bring-up, after it was done. */
 struct rx_step {
@@ -33,9 +34,12 @@ struct rx_step {
 };
 
 struct rx_options {
-	const char *card;  /* "auto", "usb[:VID:PID[@BUS-PORT]]", "sg:/dev/sgN",
-	                      "usbip:...", "replay:FILE", "virtual[,options]" */
-	const char *trace; /* record every command in this file; NULL: no */
+	const char *card;     /* "auto", "usb[:VID:PID[@BUS-PORT]]", "sg:/dev/sgN",
+	                         "usbip:...", "replay:FILE", "virtual[,options]" */
+	const char *trace;    /* record every command in this file; NULL: no */
+	const char *vbios;    /* this board's VBIOS in a file; NULL: from the card */
+	bool no_dpm;          /* stay at boot clocks, 300/300 MHz */
+	const char *firmware; /* folder with amdgpu's microcode; NULL: /lib/firmware/amdgpu */
 	/* @yield: called between bridge commands of long operations, where other jobs may use the
 	 * card. May be NULL. */
 	void (*yield)(void *ctx);
@@ -123,6 +127,45 @@ int rx_reset_soft(struct rx580 *rx);
  * no HDP action: the last byte lands last (slots). -EINVAL outside the window. */
 int rx_vram_write_raw(struct rx580 *rx, uint64_t offset, const void *buf, size_t len);
 int rx_vram_read_raw(struct rx580 *rx, uint64_t offset, void *buf, size_t len);
+
+/* Sensors and heat. */
+enum rx_heat {
+	RX_COOL,
+	RX_WARM,      /* fan at full speed */
+	RX_HOT,       /* and the plan is not to be fed: rx_may_feed */
+	RX_OVERHEATED /* queues stopped */
+};
+
+/* One look at everything; immutable once published. */
+struct rx_sensors {
+	uint64_t sample, time_ns; /* counts from 1; clock.h */
+	int temperature_mc;       /* millidegrees Celsius */
+	int critical_mc;          /* of the board's VBIOS; 0 unknown */
+	uint64_t sclk_hz, mclk_hz;
+	uint64_t power_uw; /* average of the package */
+	uint64_t cap_uw,
+	        stock_cap_uw; /* limit in force and the board's own; 0: no power management */
+	unsigned vddc_mv, fan_rpm, fan_max_rpm, pwm,
+	        activity_pct; /* pwm 0..255; fan_max_rpm 0 unknown */
+	bool fan_manual, dpm; /* dpm: clocks and limits are managed; else 300/300 MHz */
+	enum rx_heat heat;
+};
+
+/* rx_sample - read all sensors with as few commands as there are values, publish them, and act on
+ * heat. To be called about once a second. Return: 0; -ENODATA no SMU runs; the errors above. */
+int rx_sample(struct rx580 *rx);
+/* rx_read_sensors - the last sample. Any thread; never touches the link. Return: false: none yet.
+ */
+bool rx_read_sensors(struct rx580 *rx, struct rx_sensors *out);
+/* rx_may_feed - false while the card is too hot for more work. Any thread. */
+bool rx_may_feed(struct rx580 *rx);
+/* rx_fan_manual - @pwm 0..255, forgotten when the card gets warm. rx_fan_auto - the board's curve.
+ * -ENODATA no SMU; -ENOTSUP no curve; -EPERM the card is warm: the fan stays at full speed. */
+int rx_fan_manual(struct rx580 *rx, unsigned pwm);
+int rx_fan_auto(struct rx580 *rx);
+/* rx_set_power_cap - @watts at most the board's own limit. -EINVAL above it or below a quarter of
+ * it; -ENODATA no power management. */
+int rx_set_power_cap(struct rx580 *rx, unsigned watts);
 
 /* VRAM allocation. Ranges are 256-byte aligned, zero filled on the card is the caller's business.
  */

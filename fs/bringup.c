@@ -17,7 +17,9 @@ struct totals {
 
 static void usage(void)
 {
-	printf("usage: rx580fs bringup [--card CARD] [--trace FILE] [-v]\n"
+	printf("usage: rx580fs bringup [--card CARD] [--vbios FILE] [--firmware DIR] [--trace "
+	       "FILE] "
+	       "[-v]\n"
 	       "\n"
 	       "Bring the card up to running queues, then leave it idle. -v prints every step "
 	       "with\n"
@@ -68,7 +70,8 @@ static int bring_up(struct rx_options *opt, struct totals *t)
 int bringup_main(int argc, char **argv)
 {
 	static const struct option longs[] = {{"card", required_argument, NULL, 'c'},
-	        {"trace", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
+	        {"trace", required_argument, NULL, 't'}, {"vbios", required_argument, NULL, 'b'},
+	        {"firmware", required_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'},
 	        {NULL, 0, NULL, 0}};
 	struct totals t = {0};
 	struct rx_options opt = {.card = "auto", .on_step = on_step, .on_step_ctx = &t};
@@ -78,6 +81,8 @@ int bringup_main(int argc, char **argv)
 		switch (option) {
 		case 'c': opt.card = optarg; break;
 		case 't': opt.trace = optarg; break;
+		case 'b': opt.vbios = optarg; break;
+		case 'w': opt.firmware = optarg; break;
 		case 'v': t.verbose = true; break;
 		case 'h': usage(); return 0;
 		default: return 2; /* getopt has said it */

@@ -94,6 +94,8 @@ static int open_parts(struct fs *fs, struct rx580 *rx)
 int fs_card_open(struct fs *fs)
 {
 	struct rx_options ro = {.card = fs->opt->card,
+	        .vbios = fs->opt->vbios,
+	        .firmware = fs->opt->firmware,
 	        .trace = fs->generation ? NULL : fs->opt->trace, /* it ends with a reset */
 	        .yield = fs_yield,
 	        .yield_ctx = fs};

@@ -42,6 +42,7 @@ static const char *state_word(enum rx_state state)
 	case RX_INIT: return "init";
 	case RX_READY: return "ready";
 	case RX_HUNG: return "hung";
+	case RX_OVERHEATED_OFF: return "overheated";
 	case RX_GONE: return "gone";
 	}
 	return "gone";

@@ -49,6 +49,10 @@ static int set_word(struct options *o, const char *word)
 		o->read_only = true;
 	else if (!strncmp(word, "card=", 5))
 		o->card = word + 5;
+	else if (!strncmp(word, "vbios=", 6))
+		o->vbios = word + 6;
+	else if (!strncmp(word, "firmware=", 9))
+		o->firmware = word + 9;
 	else if (!strncmp(word, "uid=", 4) && !(err = number(word, word + 4, 10, 0xfffffffe, &v)))
 		o->uid = (uid_t)v;
 	else if (!strncmp(word, "gid=", 4) && !(err = number(word, word + 4, 10, 0xfffffffe, &v)))
@@ -104,6 +108,10 @@ static int set_valued(struct options *o, const char *flag, char *value)
 		o->run = value;
 	else if (!strcmp(flag, "--trace"))
 		o->trace = value;
+	else if (!strcmp(flag, "--vbios"))
+		o->vbios = value;
+	else if (!strcmp(flag, "--firmware"))
+		o->firmware = value;
 	else if (strcmp(flag, "-t") != 0)
 		return complain("unknown option", flag);
 	return 0;
@@ -112,7 +120,8 @@ static int set_valued(struct options *o, const char *flag, char *value)
 static bool takes_value(const char *flag)
 {
 	return !strcmp(flag, "-o") || !strcmp(flag, "-t") || !strcmp(flag, "--card") ||
-	       !strcmp(flag, "--run") || !strcmp(flag, "--trace");
+	       !strcmp(flag, "--run") || !strcmp(flag, "--trace") || !strcmp(flag, "--vbios") ||
+	       !strcmp(flag, "--firmware");
 }
 
 static int check(struct options *o, const char *const *names, int n)
@@ -185,6 +194,8 @@ void options_usage(void)
 	       "                   an enclosure behind a USB/IP server, as rx580-enclosure\n"
 	       "  --card virtual   the enclosure and card played in software;\n"
 	       "                   virtual,realtime sleeps for the modelled wire time\n"
+	       "  --vbios FILE     this board's own VBIOS, when it cannot be read from the card\n"
+	       "  --firmware DIR   amdgpu's microcode (default /lib/firmware/amdgpu)\n"
 	       "  --trace FILE     record every command to the bridge, without serial numbers\n"
 	       "  --run 'COMMAND'  mount on a private folder named in $RX580, run, unmount,\n"
 	       "                   exit with the command's status\n"

@@ -11,6 +11,8 @@ struct options {
 	const char *mountpoint; /* NULL with --run */
 	const char *run;        /* --run 'CMD' */
 	const char *trace;      /* --trace FILE, or NULL */
+	const char *vbios;      /* --vbios FILE, or NULL */
+	const char *firmware;   /* --firmware DIR, or NULL */
 	bool foreground, help, version;
 	bool allow_other, read_only, verbose;
 	uid_t uid;

@@ -3,47 +3,19 @@
  */
 #include "device/core/abilities.h"
 
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
+#include "device/core/files.h"
 #include "device/err.h"
 
+#define FILE_NAME    "abilities.json"
 #define FORMAT       "rx580fs-abilities-1"
 #define MAX_BURST    31      /* bridge.md 2.11 */
 #define MAX_TRANSFER 0x40000 /* bridge.md 2.6 */
-
-struct path {
-	char text[4096];
-};
-
-/* state_path - the file; folders are made when @make. Return: 0; -ENOENT no home; -errno. */
-static int state_path(struct path *p, bool make)
-{
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	int n;
-
-	if (state && *state == '/') /* XDG Base Directory: a relative path is to be ignored */
-		n = snprintf(p->text, sizeof(p->text), "%s/rx580fs/abilities.json", state);
-	else if (home && *home == '/')
-		n = snprintf(
-		        p->text, sizeof(p->text), "%s/.local/state/rx580fs/abilities.json", home);
-	else
-		return -ENOENT;
-	if (n < 0 || (size_t)n >= sizeof(p->text))
-		return -ENAMETOOLONG;
-	for (char *s = make ? strchr(p->text + 1, '/') : NULL; s; s = strchr(s + 1, '/')) {
-		*s = '\0';
-		int err = mkdir(p->text, 0700) && errno != EEXIST ? -errno : 0;
-
-		*s = '/';
-		if (err)
-			return err;
-	}
-	return 0;
-}
 
 static void board_key(char *out, size_t size, const struct abilities_board *b)
 {
@@ -85,9 +57,9 @@ static unsigned number(const json_t *board, const char *key, json_int_t max)
 
 int abilities_load(const struct abilities_board *b, struct abilities *out)
 {
-	struct path path;
+	struct rx_path path;
 	char key[128];
-	int err = state_path(&path, false);
+	int err = rx_user_file(&path, RX_STATE, FILE_NAME, false);
 
 	*out = (struct abilities){0};
 	if (err)
@@ -110,30 +82,11 @@ int abilities_load(const struct abilities_board *b, struct abilities *out)
 	return err;
 }
 
-/* write_whole - into a file beside @path, then in its place. */
-static int write_whole(const char *path, const char *text)
-{
-	char temporary[4096 + 8];
-	size_t len = strlen(text);
-
-	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-	RX_CLEANUP(close) int fd = mkostemp(temporary, O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, len) == (ssize_t)len && !fsync(fd) && !rename(temporary, path))
-		return 0;
-	int err = errno ? -errno : -EIO;
-
-	unlink(temporary);
-	return err;
-}
-
 int abilities_store(const struct abilities_board *b, const struct abilities *a)
 {
-	struct path path;
+	struct rx_path path;
 	char key[128];
-	int err = state_path(&path, true), unused;
+	int err = rx_user_file(&path, RX_STATE, FILE_NAME, true), unused;
 
 	if (err)
 		return rx_fail("card", err, "no folder to remember the probe's result in: %s",
@@ -151,6 +104,6 @@ int abilities_store(const struct abilities_board *b, const struct abilities *a)
 	RX_CLEANUP(free) char *text = json_dumps(root, JSON_INDENT(2) | JSON_SORT_KEYS);
 
 	json_decref(root);
-	err = text ? write_whole(path.text, text) : -ENOMEM;
+	err = text ? rx_write_whole(path.text, text, strlen(text)) : -ENOMEM;
 	return err ? rx_fail("card", err, "cannot write \"%s\": %s", path.text, strerror(-err)) : 0;
 }

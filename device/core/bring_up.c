@@ -12,11 +12,7 @@
 #include "device/core/rx580_priv.h"
 #include "device/err.h"
 
-#define BIOS_MAX                                                                                   \
-	(128u << 10)         /* the ROM window: polaris.md 1.2; the legacy image is about 60 KiB   \
-	                      */
-#define ROM_SIGNATURE   0x30 /* offset of " 761295520": polaris.md 2.1 */
-#define SERVICE_PIPE    1    /* resident-plans.md 8: another pipe than the plan's */
+#define SERVICE_PIPE    1 /* resident-plans.md 8: another pipe than the plan's */
 #define PLAN_PIPE       0
 #define PRIORITY_LOW    0
 #define PRIORITY_NORMAL 1
@@ -140,33 +136,25 @@ static int open_pci(struct rx580 *rx)
 	return use_abilities(rx, p);
 }
 
-static void undo_bios(void *ctx)
+static void undo_objects(void *ctx)
 {
 	struct rx580 *rx = ctx;
 
+	smu_free(rx->smu);
+	gmc_free(rx->gmc);
+	fw_free(&rx->firmware);
 	free(rx->bios);
 }
 
-/* read_bios - the legacy image by way of the ROM BAR. The card works without it today, so a card
- * that shows none is only worth a warning. */
-static int read_bios(struct rx580 *rx)
+/* look - before anything is changed: what state is the card in? */
+static int look(struct rx580 *rx)
 {
-	static const char signature[] = " 761295520"; /* polaris.md 2.1 */
+	undo_push(&rx->undo, undo_objects, rx);
+	int err = gmc_new(&rx->gmc, rx->pci, &rx->mmio);
 
-	rx->bios = malloc(BIOS_MAX);
-	if (!rx->bios)
-		return -ENOMEM;
-	undo_push(&rx->undo, undo_bios, rx);
-	int n = pci_read_rom(rx->pci, rx->bios, BIOS_MAX);
-
-	if (n < 0 && n != -ENODATA)
-		return n;
-	if (n < ROM_SIGNATURE + 10 || memcmp(rx->bios + ROM_SIGNATURE, signature, 10)) {
-		rx_log(LOG_WARN, "card", "no ATOM image in the expansion ROM: bios is empty");
-		n = 0;
-	}
-	rx->bios_len = (size_t)n;
-	return 0;
+	if (!err)
+		err = smu_new(&rx->smu, &rx->mmio, rx->gmc);
+	return err ? err : rx_look_at_card(rx);
 }
 
 static void undo_gmc(void *ctx)
@@ -174,17 +162,13 @@ static void undo_gmc(void *ctx)
 	struct rx580 *rx = ctx;
 
 	gmc_stop(rx->gmc);
-	gmc_free(rx->gmc);
 }
 
 static int open_gmc(struct rx580 *rx)
 {
-	int err = gmc_new(&rx->gmc, rx->pci, &rx->mmio);
-
-	if (err)
-		return err;
 	undo_push(&rx->undo, undo_gmc, rx);
-	err = gmc_start(rx->gmc);
+	int err = gmc_start(rx->gmc);
+
 	if (err)
 		return err;
 	rx->info.vram_total = gmc_vram_bytes(rx->gmc);
@@ -220,6 +204,20 @@ static int lay_out_vram(struct rx580 *rx)
 	           : 0;
 }
 
+static void undo_power(void *ctx)
+{
+	struct rx580 *rx = ctx;
+
+	if (rx->info.state != RX_GONE)
+		rx_stop_power(rx);
+}
+
+static int start_fan(struct rx580 *rx)
+{
+	undo_push(&rx->undo, undo_power, rx);
+	return rx_start_fan(rx);
+}
+
 static void undo_cp(void *ctx)
 {
 	struct rx580 *rx = ctx;
@@ -235,7 +233,7 @@ static int open_cp(struct rx580 *rx)
 	if (err)
 		return err;
 	undo_push(&rx->undo, undo_cp, rx);
-	err = cp_start(rx->cp);
+	err = cp_start(rx->cp, rx->fresh);
 	rx->info.compute_units = cp_compute_units(rx->cp);
 	return err;
 }
@@ -289,11 +287,17 @@ static const struct {
 } checklist[] = {
         {"bridge: identify, unlock", "bridge.md 7.2 steps 1-4", open_bridge},
         {"PCI: identity, BARs, decode", "bridge.md 4, polaris.md 13.1 steps 1, 2, 7", open_pci},
-        {"VBIOS: read", "polaris.md 13.1 step 8", read_bios},
-        {"memory: posted, controller, VRAM test", "polaris.md 13.1 step 10 - 13.2", open_gmc},
+        {"card: what state is it in", "polaris.md 13.1 steps 3, 5", look},
+        {"VBIOS: read, check", "polaris.md 13.1 steps 8, 9", rx_read_vbios},
+        {"microcode: find the files", "polaris.md 4.1", rx_load_firmware},
+        {"POST: ASIC_Init when needed", "polaris.md 13.1 steps 6, 7, 10-12", rx_post},
+        {"memory: controller, VRAM test", "polaris.md 13.1 steps 13, 14, 13.2", open_gmc},
         {"VRAM: the driver's own areas", "polaris.md 13.5 step 45", lay_out_vram},
-        {"graphics core: constants, MEC on", "polaris.md 13.4", open_cp},
+        {"SMU: start, load microcode", "polaris.md 13.3", rx_start_smu},
+        {"fan: curve, temperature limits", "polaris.md 13.6 steps 60, 61", start_fan},
+        {"graphics core: constants, RLC, MEC", "polaris.md 13.4", open_cp},
         {"queues: activate, ring tests", "polaris.md 13.5", open_queues},
+        {"power: clocks, limits", "polaris.md 10.5, 13.6 steps 62, 63", rx_start_power},
 };
 
 static void report(struct rx580 *rx, size_t row, int err, uint64_t begin_ns,

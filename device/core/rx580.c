@@ -123,13 +123,14 @@ static int open_with(
 		return -ENOMEM;
 	}
 	rx->opt = *opt;
-	rx->opt.card = rx->opt.trace = NULL; /* the caller's strings */
+	rx->opt.card = rx->opt.trace = NULL;
 	snprintf(rx->info.backend, sizeof(rx->info.backend), "%s", backend);
 	rx->scsi = scsi;
 	pthread_mutex_init(&rx->lock, NULL);
 	rx->hold = 1; /* nobody else until everything stands */
 	int err = rx_bring_up(rx);
 
+	rx->opt.vbios = rx->opt.firmware = NULL; /* the caller's strings */
 	rx->hold = 0;
 	if (err) {
 		rx_close(rx);

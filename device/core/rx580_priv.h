@@ -5,17 +5,29 @@
 #include <pthread.h>
 
 #include "device/core/backend.h"
+#include "device/core/heat.h"
 #include "device/cp/cp.h"
+#include "device/firmware/firmware.h"
 #include "device/gmc/gmc.h"
 #include "device/gmc/vram.h"
 #include "device/rx580.h"
+#include "device/smu/smu.h"
 #include "device/undo.h"
+#include "device/vbios/rom.h"
 
 #define STAGE_BYTES (1u << 20) /* for VRAM above the window: architecture.md, "VRAM" */
 #define STAGE_SLOT                                                                                 \
 	(64u << 10) /* one nested user each, so that a yield in one transfer does no harm to       \
 	               another */
 #define MAX_DEPTH 8 /* of yields within yields; beyond it nobody else gets in */
+
+/* Board name in the image of the virtual card's own VBIOS */
+#define RX_VIRTUAL_BOARD "rx580fs virtual"
+/* Microcode and the SMU's buffer: where the next owner finds them too, inside the reserve, above
+ * what the VBIOS and a console may use (9 MiB: polaris.md 3.1) and below the default page of gmc8.c
+ */
+#define MICROCODE_AT    (10ull << 20)
+#define MICROCODE_BYTES (5ull << 20)
 
 struct rx580 {
 	struct rx_options opt;
@@ -30,6 +42,18 @@ struct rx580 {
 	struct cp_service *service;
 	uint8_t *bios;
 	size_t bios_len;
+	struct vbios_rom rom; /* of bios */
+	struct smu *smu;
+	struct smu_state smu_state; /* as found */
+	struct fw_set firmware;     /* images, while the card is being started */
+	bool posted;                /* as found, or by us */
+	struct {
+		bool known;       /* pp is the VBIOS' PowerPlayInfo */
+		bool kicker, p20; /* of the firmware: fw_set */
+		struct vbios_powerplay pp;
+	} board;
+	struct heat heat;
+	bool fresh;           /* this start was a cold one: nothing ran before */
 	uint64_t system_area; /* queues' work, the service ring, staging */
 	uint64_t stage;
 	unsigned stage_depth; /* slots in use */
@@ -39,6 +63,7 @@ struct rx580 {
 
 	pthread_mutex_t lock; /* for what any thread may ask: */
 	struct rx_info info;
+	struct rx_sensors sensors; /* sample 0: none yet */
 	struct vram *vram;
 };
 
@@ -48,6 +73,21 @@ int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_option
 /* rx_bring_up - every step of the checklist in bring_up.c, up to the first that fails. What was
  * done is on the undo stack. */
 int rx_bring_up(struct rx580 *rx);
+/* Steps of the checklist in files of their own. vbios.c: the image into rx->bios and rx->rom. */
+int rx_read_vbios(struct rx580 *rx);
+/* post.c: what the card is doing; POST when nobody did; a reset of the whole card. */
+int rx_look_at_card(struct rx580 *rx);
+int rx_post(struct rx580 *rx);
+int rx_reset_chip(struct rx580 *rx);
+struct atom;
+/* rx_atom_open - an interpreter for the VBIOS that reaches this card; atom_close it. */
+int rx_atom_open(struct rx580 *rx, struct atom **out);
+/* power.c: microcode files; the SMU and, through it, the other engines. */
+int rx_load_firmware(struct rx580 *rx);
+int rx_start_smu(struct rx580 *rx);
+int rx_start_fan(struct rx580 *rx);
+int rx_start_power(struct rx580 *rx);
+void rx_stop_power(struct rx580 *rx);
 /* rx_done - to be called with the result at the end of every public call that used the card:
  * updates state and counters, returns @err. */
 int rx_done(struct rx580 *rx, int err);

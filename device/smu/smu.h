@@ -71,6 +71,10 @@ uint64_t smu_ucode_room(const struct fw_set *set);
  */
 int smu_load_ucodes(struct smu *s, const struct fw_set *set, uint64_t vram_offset);
 
+/* smu_check_ucodes - after smu_attach: whether the microcode was loaded. Return: 0; -EPROTO it was
+ * not (logged). */
+int smu_check_ucodes(struct smu *s);
+
 /* ---- power: polaris.md 10.5, 10.7, 10.8 ---- */
 
 struct atom;

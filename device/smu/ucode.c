@@ -219,3 +219,16 @@ int smu_load_ucodes(struct smu *s, const struct fw_set *set, uint64_t vram_offse
 		        fb + vram_offset + SMU_BUFFER);
 	return err ? err : request_load(s, set);
 }
+
+int smu_check_ucodes(struct smu *s)
+{
+	uint32_t status;
+	int err = smc_read(s->mmio, s->header.soft_registers + SOFT_UCODE_LOAD_STATUS, &status);
+
+	if (!err && (status & LOAD_MASK) != LOAD_MASK)
+		return rx_fail("smu", -EPROTO,
+		        "the running firmware has loaded microcode 0x%x of 0x%x: the card was left "
+		        "in the middle of a start",
+		        status & LOAD_MASK, LOAD_MASK);
+	return err;
+}

@@ -90,15 +90,30 @@ static bool writes_value(const struct writes *w, const struct write *want)
 
 struct recorder {
 	uint32_t address[4], data[4];
+	bool off;
 	struct writes written, held;
 };
+
+/* Steps with a judge of their own: ASIC_Init (tests/unit/atom/test_atom_traces.c), and the SMU with
+ * fan and power (tests/unit/smu, tests/unit/cold). Named: the step before them. */
+static void at_step(void *ctx, const struct rx_step *step)
+{
+	static const char *const before[] = {"microcode: find the files",
+	        "VRAM: the driver's own areas", "SMU: start, load microcode",
+	        "queues: activate, ring tests"};
+	struct recorder *r = ctx;
+
+	r->off = false;
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++)
+		r->off |= !strcmp(step->name, before[i]);
+}
 
 static void record_write(void *ctx, const uint8_t cbw[31], uint8_t *data, size_t len)
 {
 	struct recorder *r = ctx;
 	uint32_t at = get_le32(cbw + 15 + 8), value; /* CDB[8..11]: bridge.md 2.4 */
 
-	if (cbw[15] != 0xE3 || cbw[19] != 0x23 || len != 4)
+	if (r->off || cbw[15] != 0xE3 || cbw[19] != 0x23 || len != 4)
 		return;
 	value = get_le32(data);
 	if (at >= 0xB3310150 && at < 0xB3310350 && at % 0x80 == 0x50) {
@@ -119,7 +134,8 @@ static int record_read(void *ctx, const uint8_t cbw[31], uint8_t *data, int n)
 	struct recorder *r = ctx;
 	uint32_t at = get_le32(cbw + 15 + 8) + BAR0; /* counts from BAR0: bridge.md 2.10 */
 
-	if (cbw[15] == 0xE2 && cbw[19] == 0xB4 && n == 4 && at >= BAR5 && at < BAR5 + RX_MMIO_BYTES)
+	if (!r->off && cbw[15] == 0xE2 && cbw[19] == 0xB4 && n == 4 && at >= BAR5 &&
+	        at < BAR5 + RX_MMIO_BYTES)
 		add(&r->held, (at - BAR5) / 4, get_le32(data));
 	return n;
 }
@@ -135,6 +151,7 @@ struct reason {
 
 /* Ours, and not in the trace with that value. */
 static const struct reason ours_alone[] = {
+        {0x01AC, 0x01AC, "SMC_IND_INDEX_11: looks at whether somebody's SMU firmware runs"},
         {0x0500, 0x0500,
                 "VM_L2_CNTL without ENABLE_DEFAULT_PAGE_OUT_TO_SYSTEM_MEMORY: stray "
                 "accesses must not leave the card (polaris.md 3.4)"},
@@ -151,6 +168,7 @@ static const struct reason ours_alone[] = {
         {0x3255, 0x3255, "CP_HQD_PQ_WPTR: no doorbells here"},
         {0x3256, 0x3256, "our ring size, MTYPE UC as amdkfd (resident-plans.md 16.4)"},
         {0x326A, 0x326A, OWN_MEMORY},
+        {0xEC26, 0xEC26, "RLC_CAPTURE_GPU_CLOCK_COUNT: proof that the RLC runs (13.4 step 42)"},
 };
 
 #define NO_PAGE_TABLES "VMID 0 sees VRAM directly, no GART (polaris.md 3.4, setup S1)"
@@ -160,7 +178,6 @@ static const struct reason ours_alone[] = {
 
 /* In the trace, and not written by us. */
 static const struct reason left_out[] = {
-        {0x01AC, 0x01AD, "CG_ACLK_CNTL: the divider stays as the VBIOS set it"},
         {0x0504, 0x0505, NO_PAGE_TABLES},
         {0x050D, 0x050D, NO_PAGE_TABLES},
         {0x050E, 0x0515, NO_PAGE_TABLES},
@@ -175,7 +192,6 @@ static const struct reason left_out[] = {
         {0x0E30, 0x0E42, NO_INTERRUPTS},
         {0x1501, 0x1501, NO_DOORBELLS},
         {0x151A, 0x151B, NO_INTERRUPTS},
-        {0x2008, 0x2008, "RLC reset: the card came posted, with the RLC running"},
         {0x2232, 0x2232, NO_GRAPHICS},
         {0x22F3, 0x22F3, NO_GRAPHICS},
         {0x22FC, 0x22FC, NO_GRAPHICS},
@@ -190,7 +206,6 @@ static const struct reason left_out[] = {
         {0x3302, 0x333F, "GDS, GWS and OA are not used; reset values kept (polaris.md 13.9)"},
         {0xA0D4, 0xA0D5, NO_GRAPHICS},
         {0xC281, 0xC281, NO_GRAPHICS},
-        {0xEC00, 0xEC00, "RLC: as 0x2008"},
         {0xECAA, 0xECAA, "no kernel interface queue: HQDs by registers (polaris.md 6.7)"},
 };
 
@@ -219,8 +234,8 @@ static unsigned unused(const char *name, const struct reason *table, size_t rows
 
 static void bring_up_recorded(struct recorder *r)
 {
-	const struct rx_options opt = {0};
-	struct tap *t = tap_open("threads=1");
+	const struct rx_options opt = {.on_step = at_step, .on_step_ctx = r};
+	struct tap *t = tap_open("cold,threads=1");
 	struct rx580 *rx;
 
 	t->on_out = record_write;

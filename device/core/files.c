@@ -1,0 +1,61 @@
+/* files.c - see files.h. */
+#include "device/core/files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device/err.h"
+
+static int make_folders(char *path)
+{
+	for (char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
+		*s = '\0';
+		int err = mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+
+		*s = '/';
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int rx_user_file(struct rx_path *path, enum rx_folder folder, const char *name, bool make)
+{
+	const char *chosen = getenv(folder == RX_STATE ? "XDG_STATE_HOME" : "XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	int n;
+
+	if (chosen && *chosen == '/') /* a relative path is to be ignored, says the specification */
+		n = snprintf(path->text, sizeof(path->text), "%s/rx580fs/%s", chosen, name);
+	else if (home && *home == '/')
+		n = snprintf(path->text, sizeof(path->text), "%s/%s/rx580fs/%s", home,
+		        folder == RX_STATE ? ".local/state" : ".cache", name);
+	else
+		return -ENOENT;
+	if (n < 0 || (size_t)n >= sizeof(path->text))
+		return -ENAMETOOLONG;
+	return make ? make_folders(path->text) : 0;
+}
+
+int rx_write_whole(const char *path, const void *bytes, size_t len)
+{
+	char temporary[sizeof(struct rx_path) + 8];
+	int n = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+
+	if (n < 0 || (size_t)n >= sizeof(temporary))
+		return -ENAMETOOLONG;
+	RX_CLEANUP(close) int fd = mkostemp(temporary, O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, bytes, len) == (ssize_t)len && !fsync(fd) && !rename(temporary, path))
+		return 0;
+	int err = errno ? -errno : -EIO;
+
+	unlink(temporary);
+	return err;
+}

@@ -1,0 +1,218 @@
+/* power.c - the SMU: its firmware, with its help the microcode of the other engines, the fan, then
+ * clocks and power limits. polaris.md 4, 10, 13.3, 13.6.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/atom/atom.h"
+#include "device/core/rx580_priv.h"
+#include "device/err.h"
+#include "device/regs/regs.h"
+
+#define MEMORY_GDDR5 5u /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
+
+/* is_virtual - positively known, for generated microcode is only for a virtual card: it counts its
+ * own traffic, or shows the image we built for it. */
+static bool is_virtual(struct rx580 *rx)
+{
+	struct usb_link_stats s = {0};
+
+	scsi_link_stats(rx->scsi, &s);
+	return s.has_model || !strncmp(rx->rom.name, RX_VIRTUAL_BOARD, strlen(RX_VIRTUAL_BOARD));
+}
+
+int rx_load_firmware(struct rx580 *rx)
+{
+	const struct fw_query query = {.folder = rx->opt.firmware,
+	        .virtual_card = is_virtual(rx),
+	        .device = rx->info.pci_device,
+	        .revision = rx->info.pci_revision,
+	        .smu_sel = rx->smu_state.smu_sel};
+
+	if (rx->smu_state.running)
+		return 0;
+	int err = fw_load(&rx->firmware, &query);
+
+	rx->board.kicker = rx->firmware.kicker;
+	rx->board.p20 = rx->firmware.p20;
+	return err;
+}
+
+/* attach - 0: the firmware of an earlier owner runs on and its engines have their microcode. */
+static int attach(struct rx580 *rx)
+{
+	int err = smu_attach(rx->smu);
+
+	return err ? err : smu_check_ucodes(rx->smu);
+}
+
+static int start(struct rx580 *rx)
+{
+	uint64_t room = smu_ucode_room(&rx->firmware);
+
+	if (room > MICROCODE_BYTES)
+		return rx_fail("card", -ENOSPC,
+		        "the microcode takes %llu bytes of VRAM, %llu are set apart",
+		        (unsigned long long)room, MICROCODE_BYTES);
+	int err = smu_start(rx->smu, &rx->firmware.image[FW_SMC]);
+
+	if (!err)
+		err = smu_load_ucodes(rx->smu, &rx->firmware, MICROCODE_AT);
+	rx->fresh = true; /* also when somebody else has posted the card */
+	return err;
+}
+
+int rx_start_smu(struct rx580 *rx)
+{
+	return rx->smu_state.running ? attach(rx) : start(rx);
+}
+
+/* ---- fan ---- */
+
+int rx_start_fan(struct rx580 *rx)
+{
+	struct vbios_powerplay *pp = &rx->board.pp;
+	struct smu_thermal thermal;
+
+	int err = vbios_powerplay(&rx->rom, pp);
+
+	if (err == -ENOENT) {
+		rx_log(LOG_WARN, "power",
+		        "the VBIOS has no PowerPlayInfo: fan and clocks stay as POST left them");
+		return 0;
+	}
+	if (err)
+		return err;
+	smu_thermal_of(pp, &thermal);
+	rx->board.known = true;
+	rx_heat_limits(&rx->heat, pp);
+	return smu_thermal_start(rx->smu, &thermal);
+}
+
+/* ---- clocks and power limits ---- */
+
+/* optional - a data table that may be missing. */
+static int optional(int err, const void **slot, const void *table)
+{
+	*slot = err ? NULL : table;
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Decoded tables and the interpreter, for as long as it takes to build the SMU's. */
+struct builder {
+	struct vbios_firmware_info fi;
+	struct vbios_voltages voltages;
+	struct vbios_gpio_lut gpio;
+	struct vbios_smu_info smu_info;
+	struct vbios_profiling profiling;
+	struct smu_vbios vbios;
+	struct smu_atom atom;
+	struct smu_tables_in in;
+	struct smu_tables out;
+};
+
+static int decode(struct rx580 *rx, struct builder *b)
+{
+	const void *gpio, *smu_info, *profiling;
+	int err = vbios_firmware_info(&rx->rom, &b->fi);
+
+	if (!err)
+		err = vbios_voltages(&rx->rom, &b->voltages);
+	if (!err)
+		err = optional(vbios_gpio_lut(&rx->rom, &b->gpio), &gpio, &b->gpio);
+	if (!err)
+		err = optional(vbios_smu_info(&rx->rom, &b->smu_info), &smu_info, &b->smu_info);
+	if (!err)
+		err = optional(vbios_profiling(&rx->rom, &b->profiling), &profiling, &b->profiling);
+	if (err)
+		return err;
+	b->in = (struct smu_tables_in){.pp = &rx->board.pp,
+	        .fi = &b->fi,
+	        .voltages = &b->voltages,
+	        .gpio = gpio,
+	        .smu_info = smu_info,
+	        .profiling = profiling,
+	        .atom = &b->atom};
+	return 0;
+}
+
+/* facts - what the card itself says. */
+static int facts(struct rx580 *rx, struct builder *b)
+{
+	const struct pci_info *pci = pci_info(rx->pci);
+	uint32_t misc0;
+	int err = reg_read(&rx->mmio, REG_MC_SEQ_MISC0, &misc0);
+
+	if (err)
+		return err;
+	b->in.gddr5 = misc0 >> 28 == MEMORY_GDDR5;
+	b->in.kicker = rx->board.kicker;
+	b->in.p20 = rx->board.p20;
+	b->in.pcie_gen = pci->link_speed ? pci->link_speed : 1;
+	b->in.pcie_lanes = pci->link_width ? pci->link_width : 1;
+	return smu_read_fuses(rx->smu, b->in.gpio, &b->in.fuses);
+}
+
+static int build(struct rx580 *rx, struct builder *b)
+{
+	int err = decode(rx, b);
+
+	if (!err)
+		err = smu_prepare_dpm(rx->smu);
+	if (!err)
+		err = facts(rx, b);
+	if (!err)
+		err = rx_atom_open(rx, &b->vbios.atom);
+	if (err)
+		return err;
+	b->vbios.mmio = &rx->mmio;
+	smu_atom_of(&b->vbios, &b->atom);
+	err = smu_build_tables(&b->in, &b->out);
+	atom_close(b->vbios.atom);
+	return err;
+}
+
+static int enable(struct rx580 *rx)
+{
+	RX_CLEANUP(free) struct builder *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return -ENOMEM;
+	int err = build(rx, b);
+
+	if (!err)
+		err = smu_enable_dpm(
+		        rx->smu, &(struct smu_dpm){.tables = &b->out, .kicker = rx->board.kicker});
+	if (!err) {
+		rx->heat.stock_cap_w = b->out.package_w;
+		rx->heat.cap_w = b->out.package_w;
+	}
+	return err;
+}
+
+int rx_start_power(struct rx580 *rx)
+{
+	if (smu_dpm_enabled(rx->smu)) /* an earlier owner has done it */
+		return 0;
+	if (rx->opt.no_dpm || !rx->board.known) {
+		rx_log(LOG_WARN, "power", "no power management%s: the card runs at 300/300 MHz",
+		        rx->opt.no_dpm ? ", as asked for" : "");
+		return 0;
+	}
+	int err = enable(rx);
+
+	if (!err || err == -ENODEV || err == -ETIMEDOUT)
+		return err;
+	/* polaris.md 13.6 step 62: a failed message leaves it off, and the card is usable */
+	rx_log(LOG_ERROR, "power",
+	        "power management could not be started (see above): the card runs at 300/300 MHz");
+	return 0;
+}
+
+void rx_stop_power(struct rx580 *rx)
+{
+	if (smu_dpm_enabled(rx->smu))
+		smu_disable_dpm(rx->smu);
+	if (rx->board.known && smu_fan_is_manual(rx->smu))
+		smu_fan_auto(rx->smu);
+}

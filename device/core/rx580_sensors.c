@@ -1,0 +1,165 @@
+/* rx580_sensors.c - measurements, and what is done about heat: heat.h decides. */
+#include "device/clock.h"
+#include "device/core/rx580_priv.h"
+#include "device/err.h"
+
+#define FULL_SPEED 255u
+/* Blind for this long with work on the card is as bad as too hot. */
+#define MAX_MISSES 10
+
+static void publish(struct rx580 *rx, const struct smu_sample *s)
+{
+	const struct heat *h = &rx->heat;
+
+	pthread_mutex_lock(&rx->lock);
+	rx->sensors = (struct rx_sensors){.sample = rx->sensors.sample + 1,
+	        .time_ns = now_ns(),
+	        .temperature_mc = s->temperature_c * 1000,
+	        .critical_mc = h->critical_c * 1000,
+	        .sclk_hz = s->sclk * 10000ull,
+	        .mclk_hz = s->mclk * 10000ull,
+	        .power_uw = s->power_mw * 1000ull,
+	        .cap_uw = h->cap_w * 1000000ull,
+	        .stock_cap_uw = h->stock_cap_w * 1000000ull,
+	        .vddc_mv = s->vddc_mv,
+	        .fan_rpm = s->fan_rpm,
+	        .fan_max_rpm = h->fan_max_rpm,
+	        .pwm = s->pwm,
+	        .activity_pct = s->activity_pct,
+	        .fan_manual = smu_fan_is_manual(rx->smu),
+	        .dpm = smu_dpm_enabled(rx->smu),
+	        .heat = h->state};
+	pthread_mutex_unlock(&rx->lock);
+}
+
+static const char *heat_words(enum rx_heat heat)
+{
+	switch (heat) {
+	case RX_COOL: return "cool again: automatic fan";
+	case RX_WARM: return "fan at full speed";
+	case RX_HOT: return "no more work until it has cooled down";
+	default: return "stopping the queues; reset the card when it has cooled down";
+	}
+}
+
+/* stop_work - overheated: whatever fails, go on; the rest must still happen. */
+static void stop_work(struct rx580 *rx)
+{
+	if (rx->info.queues_running) {
+		cp_queue_kill(rx->plan_queue);
+		cp_service_stop(rx->service);
+	}
+	pthread_mutex_lock(&rx->lock);
+	rx->info.queues_running = false;
+	rx->info.state = RX_OVERHEATED_OFF;
+	pthread_mutex_unlock(&rx->lock);
+}
+
+/* act - on a change of state. */
+static int act(struct rx580 *rx, enum rx_heat next, int temperature_c)
+{
+	enum rx_heat before = rx->heat.state;
+	int err = 0;
+
+	if (next == before)
+		return 0;
+	rx_log(next > before ? LOG_WARN : LOG_INFO, "heat", "%d C: %s", temperature_c,
+	        heat_words(next));
+	rx->heat.state = next;
+	if (next == RX_OVERHEATED)
+		stop_work(rx);
+	if (before == RX_COOL)
+		err = smu_fan_manual(rx->smu, FULL_SPEED);
+	else if (next == RX_COOL)
+		err = smu_fan_auto(rx->smu);
+	return err;
+}
+
+/* missed - no measurement: after some, the card is treated as too hot. */
+static int missed(struct rx580 *rx, int err)
+{
+	if (++rx->heat.misses == MAX_MISSES && err != -ENODEV) {
+		rx_log(LOG_ERROR, "heat", "no temperature for %d samples", MAX_MISSES);
+		act(rx, RX_OVERHEATED, 0);
+	}
+	return rx_done(rx, err);
+}
+
+int rx_sample(struct rx580 *rx)
+{
+	struct smu_sample s;
+	int err = rx_alive(rx);
+
+	if (err)
+		return err;
+	rx->hold++; /* index and data registers belong together */
+	err = smu_sample(rx->smu, &s);
+	rx->hold--;
+	if (err)
+		return missed(rx, err);
+	rx->heat.misses = 0;
+	err = act(rx, rx_heat_next(&rx->heat, s.temperature_c), s.temperature_c);
+	publish(rx, &s);
+	return rx_done(rx, err);
+}
+
+bool rx_read_sensors(struct rx580 *rx, struct rx_sensors *out)
+{
+	pthread_mutex_lock(&rx->lock);
+	*out = rx->sensors;
+	pthread_mutex_unlock(&rx->lock);
+	return out->sample != 0;
+}
+
+bool rx_may_feed(struct rx580 *rx)
+{
+	pthread_mutex_lock(&rx->lock);
+	enum rx_heat heat = rx->sensors.heat;
+
+	pthread_mutex_unlock(&rx->lock);
+	return heat < RX_HOT;
+}
+
+/* ---- what the user may set ---- */
+
+static int check_fan(struct rx580 *rx)
+{
+	int err = rx_alive(rx);
+
+	if (!err && rx->heat.state != RX_COOL)
+		err = rx_fail("heat", -EPERM,
+		        "the card is warm: its fan stays at full speed until it has cooled down");
+	return err;
+}
+
+int rx_fan_manual(struct rx580 *rx, unsigned pwm)
+{
+	int err = pwm > FULL_SPEED ? -EINVAL : check_fan(rx);
+
+	return err ? err : rx_done(rx, smu_fan_manual(rx->smu, pwm));
+}
+
+int rx_fan_auto(struct rx580 *rx)
+{
+	int err = check_fan(rx);
+
+	return err ? err : rx_done(rx, smu_fan_auto(rx->smu));
+}
+
+int rx_set_power_cap(struct rx580 *rx, unsigned watts)
+{
+	int err = rx_alive(rx);
+	unsigned stock = rx->heat.stock_cap_w;
+
+	if (!err && !stock)
+		err = -ENODATA;
+	if (!err && (watts > stock || watts < stock / 4))
+		return rx_fail("power", -EINVAL, "the power limit is %u to %u W on this board",
+		        stock / 4, stock);
+	if (!err)
+		err = smu_message_arg(
+		        rx->smu, PPSMC_MSG_PkgPwrSetLimit, watts << 8); /* Q8.8: 10.7 */
+	if (!err)
+		rx->heat.cap_w = watts;
+	return rx_done(rx, err);
+}
