@@ -22,6 +22,6 @@ for key in retries link_timeouts recoveries port_resets refusals unlocks tlp_tim
 done
 expect "ability_engine_burst" 0 "$(value bridge ability_engine_burst)"
 sent=$(value bridge commands)
-for i in 1 2 3 4 5 6 7 8; do cat bridge status >/dev/null; done
+for _ in 1 2 3 4 5 6 7 8; do cat bridge status >/dev/null; done
 expect "commands after reading bridge and status" "$sent" "$(value bridge commands)"
 finish
