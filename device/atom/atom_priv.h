@@ -13,7 +13,7 @@ struct atom {
 	struct vbios_rom rom;
 	struct atom_host host;
 	struct atom_limits limits;
-	uint16_t iio[256]; /* program number to image offset of its first instruction; 0: none */
+	uint32_t iio[256]; /* program number to image offset of its first instruction; 0: none */
 	uint32_t iio_end;
 	uint32_t *scratch;
 	uint32_t scratch_bytes;

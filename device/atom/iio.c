@@ -47,7 +47,7 @@ int iio_open(struct atom *a)
 			return rx_fail("atom", -EINVAL,
 			        "IndirectIOAccess: program 0x%02x at 0x%x does not end", number,
 			        at);
-		a->iio[number] = (uint16_t)(at + 2);
+		a->iio[number] = at + 2;
 		at = next;
 	}
 	return 0;
