@@ -315,6 +315,9 @@ static void report(struct rx580 *rx, size_t row, int err, uint64_t begin_ns,
 
 	rx_log(LOG_DEBUG, "card", "%s: %s, %llu commands", step.name, err ? strerror(-err) : "done",
 	        (unsigned long long)step.commands);
+	if (err)
+		rx_log(LOG_WARN, "card", "the start ends at step %zu, \"%s\" (%s)", row + 1,
+		        step.name, step.source);
 	if (rx->opt.on_step)
 		rx->opt.on_step(rx->opt.on_step_ctx, &step);
 }

@@ -9,7 +9,8 @@
 #include "device/err.h"
 #include "device/regs/regs.h"
 
-#define MEMORY_GDDR5 5u /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
+#define SENSOR_LIMIT_C 150 /* nothing on such a chip survives more */
+#define MEMORY_GDDR5   5u  /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
 
 /* is_virtual - positively known, for generated microcode is only for a virtual card: it counts its
  * own traffic, or shows the image we built for it. */
@@ -56,8 +57,11 @@ static int start(struct rx580 *rx)
 		        (unsigned long long)room, MICROCODE_BYTES);
 	int err = smu_start(rx->smu, &rx->firmware.image[FW_SMC]);
 
-	if (!err)
+	if (!err) {
 		err = smu_load_ucodes(rx->smu, &rx->firmware, MICROCODE_AT);
+		if (err) /* the next start shall find a card it can start */
+			smu_halt(rx->smu);
+	}
 	rx->fresh = true; /* also when somebody else has posted the card */
 	return err;
 }
@@ -68,6 +72,26 @@ int rx_start_smu(struct rx580 *rx)
 }
 
 /* ---- fan ---- */
+
+/* check_heat - nothing more is started on a card that is too hot, or that cannot tell. */
+static int check_heat(struct rx580 *rx)
+{
+	int celsius, err = smu_temperature(rx->smu, &celsius);
+
+	if (err)
+		return err;
+	if (celsius <= 0 || celsius >= SENSOR_LIMIT_C)
+		return rx_fail("heat", -EIO,
+		        "CG_MULT_THERMAL_STATUS reads %d C, expected 1 to %d: the sensor is not to "
+		        "be trusted",
+		        celsius, SENSOR_LIMIT_C - 1);
+	if (celsius >= rx->heat.off_c)
+		return rx_fail("heat", -EIO,
+		        "the card has %d C, its limit is %d C: let it cool down, and look at its "
+		        "fan",
+		        celsius, rx->heat.off_c);
+	return 0;
+}
 
 int rx_start_fan(struct rx580 *rx)
 {
@@ -86,7 +110,8 @@ int rx_start_fan(struct rx580 *rx)
 	smu_thermal_of(pp, &thermal);
 	rx->board.known = true;
 	rx_heat_limits(&rx->heat, pp);
-	return smu_thermal_start(rx->smu, &thermal);
+	err = smu_thermal_start(rx->smu, &thermal);
+	return err ? err : check_heat(rx);
 }
 
 /* ---- clocks and power limits ---- */
@@ -211,8 +236,12 @@ int rx_start_power(struct rx580 *rx)
 
 void rx_stop_power(struct rx580 *rx)
 {
-	if (smu_dpm_enabled(rx->smu))
-		smu_disable_dpm(rx->smu);
-	if (rx->board.known && smu_fan_is_manual(rx->smu))
-		smu_fan_auto(rx->smu);
+	int err = smu_dpm_enabled(rx->smu) ? smu_disable_dpm(rx->smu) : 0;
+
+	if (!rx->board.known || !rx->board.pp.has_fan)
+		return;
+	if (!err && rx->info.state != RX_INIT && smu_fan_is_manual(rx->smu))
+		err = smu_fan_auto(rx->smu);
+	if (err || rx->info.state == RX_INIT) /* a start that failed */
+		smu_fan_safe(rx->smu);
 }

@@ -1,26 +1,10 @@
-/* pm4_decode.c - see pm4_decode.h. Layouts: polaris.md 7.3; register names: regs/regs.h. */
+/* pm4_decode.c - see pm4_decode.h. Layouts: polaris.md 7.3; register names: regs/names.h. */
 #include "device/cp/pm4_decode.h"
 
 #include "device/bytes.h"
 #include "device/cp/pm4.h"
+#include "device/regs/names.h"
 #include "device/regs/regs.h"
-
-static const struct {
-	uint32_t offset;
-	const char *name;
-} reg_names[] = {
-#define X(name, offset) {offset, #name},
-        RX_REGISTERS(X)
-#undef X
-};
-
-static const char *reg_name(uint32_t byte_offset)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(reg_names); i++)
-		if (reg_names[i].offset == byte_offset)
-			return reg_names[i].name;
-	return NULL;
-}
 
 static uint64_t address(const uint32_t *d)
 {

@@ -196,10 +196,23 @@ static int read_hqd(struct cp_queue *q, uint32_t regs[HQD_DWORDS])
 	return deselect(q, err);
 }
 
+/* check_programmed - polaris.md 13.5 step 49, before it can run: what the queue would fetch from
+ * and write to. */
+static int check_programmed(struct cp_queue *q, uint32_t *want)
+{
+	static const uint32_t decisive[] = {REG_CP_HQD_PQ_BASE, REG_CP_HQD_PQ_BASE_HI,
+	        REG_CP_HQD_PQ_CONTROL, REG_CP_HQD_EOP_BASE_ADDR, REG_CP_HQD_EOP_CONTROL};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(decisive) && !err; i++)
+		err = reg_check(q->cp->mmio, decisive[i], 0xFFFFFFFF, *hqd(want, decisive[i]));
+	return err;
+}
+
 /* activate_new_ring - the whole HQD. */
 static int activate_new_ring(struct cp_queue *q, uint64_t ring, unsigned log2_dw, uint32_t wptr)
 {
-	uint32_t now[HQD_DWORDS], want[HQD_DWORDS], back = 0;
+	uint32_t now[HQD_DWORDS], want[HQD_DWORDS];
 	int err = read_hqd(q, now);
 
 	memcpy(want, now, sizeof(want));
@@ -213,13 +226,11 @@ static int activate_new_ring(struct cp_queue *q, uint64_t ring, unsigned log2_dw
 	if (!err)
 		err = program(q, now, want);
 	if (!err)
-		err = reg_read(
-		        q->cp->mmio, REG_CP_HQD_PQ_BASE, &back); /* step 11, before it can run */
-	if (!err && back != *hqd(want, REG_CP_HQD_PQ_BASE))
-		err = rx_fail("cp", -EIO, "%s queue: CP_HQD_PQ_BASE reads 0x%08x instead of 0x%08x",
-		        q->config.name, back, *hqd(want, REG_CP_HQD_PQ_BASE));
+		err = check_programmed(q, want);
 	if (!err)
 		err = reg_write(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE);
+	if (!err)
+		err = reg_check(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE, ACTIVE);
 	return deselect(q, err);
 }
 

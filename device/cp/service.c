@@ -424,6 +424,10 @@ int cp_service_start(struct cp_service *s)
 	s->running = !err;
 	if (!err)
 		err = test_memory(s);
+	if (err && err != -ENODEV) { /* nothing half started */
+		s->running = false;
+		cp_queue_kill(s->q);
+	}
 	return err;
 }
 

@@ -3,6 +3,7 @@
 
 #include "device/clock.h"
 #include "device/err.h"
+#include "device/regs/names.h"
 #include "device/regs/regs.h"
 
 /* SRBM_GFX_CNTL and GRBM_GFX_INDEX fields: polaris.md 6.1, 1.4 */
@@ -38,13 +39,40 @@ int reg_write_port(struct mmio *m, uint32_t reg, const uint32_t *values, size_t 
 	return pci_write_port(m->pci, PCI_BAR_REGISTERS, reg, values, count);
 }
 
+/* check_value - what a register reads, beside what it was told to hold. */
+static int check_value(uint32_t reg, uint32_t mask, uint32_t want, uint32_t got)
+{
+	const char *name = reg_name(reg);
+
+	if (!((got ^ want) & mask))
+		return 0;
+	return rx_fail("regs", -EIO, "%s (0x%05x) reads 0x%08x, expected 0x%08x in the bits 0x%08x",
+	        name ? name : "register", reg, got, want & mask, mask);
+}
+
+int reg_check(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value)
+{
+	uint32_t got;
+	int err = reg_read(m, reg, &got);
+
+	return err ? err : check_value(reg, mask, value, got);
+}
+
+/* write_checked - @mask: the bits that must read back. */
+static int write_checked(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value)
+{
+	int err = reg_write(m, reg, value);
+
+	return err ? err : reg_check(m, reg, mask, value);
+}
+
 int reg_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value)
 {
 	uint32_t old;
 	int err = reg_read(m, reg, &old);
 	uint32_t new = (old & ~mask) | (value & mask);
 
-	return err || new == old ? err : reg_write(m, reg, new);
+	return err || new == old ? err : write_checked(m, reg, mask, new);
 }
 
 int reg_ensure_list(struct mmio *m, const struct reg_value *list, size_t n)
@@ -64,12 +92,13 @@ int reg_golden_list(struct mmio *m, const struct reg_golden *list, size_t n)
 		uint32_t old;
 
 		err = reg_read(m, list[i].reg, &old);
-		/* the value is ORed unmasked, as the stock driver does: polaris.md 5 */
+		/* the value is ORed unmasked, as the stock driver does: polaris.md 5. Bits outside
+		 * the mask may not exist, so nobody insists on them. */
 		uint32_t new = list[i].mask == 0xFFFFFFFF ? list[i].value
 		                                          : (old & ~list[i].mask) | list[i].value;
 
 		if (!err && new != old)
-			err = reg_write(m, list[i].reg, new);
+			err = write_checked(m, list[i].reg, list[i].mask, new);
 	}
 	return err;
 }

@@ -26,9 +26,12 @@ int reg_write(struct mmio *m, uint32_t reg, uint32_t value);
 /* reg_write_port - @count values to one register, in order. -EAGAIN (logged): some may not have
  * arrived; set the port up again and send all anew. */
 int reg_write_port(struct mmio *m, uint32_t reg, const uint32_t *values, size_t count);
-/* reg_update - replace the bits of @mask. Writes only what differs. */
+/* reg_update - replace the bits of @mask. Writes only what differs, and reads back what it wrote.
+ * Return: 0; -EIO it did not take (logged with name, expected and got). */
 int reg_update(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value);
-/* reg_ensure_list, reg_golden_list - rows in order; reads first and writes what differs. */
+/* reg_check - the bits of @mask must be these; -EIO (logged) otherwise. */
+int reg_check(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t value);
+/* reg_ensure_list, reg_golden_list - rows in order, each as by reg_update. */
 int reg_ensure_list(struct mmio *m, const struct reg_value *list, size_t n);
 int reg_golden_list(struct mmio *m, const struct reg_golden *list, size_t n);
 /* reg_wait - until (value & mask) == want. @last may be NULL. Return: -ETIMEDOUT, not logged:

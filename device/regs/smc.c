@@ -3,6 +3,7 @@
 
 #include "device/bytes.h"
 #include "device/err.h"
+#include "device/regs/names.h"
 #include "device/regs/regs.h"
 
 #define AUTO_INCREMENT_IND_11 (1u << 11) /* of SMC_IND_ACCESS_CNTL: polaris.md 1.3 */
@@ -26,11 +27,30 @@ int smc_write(struct mmio *m, uint32_t ix, uint32_t value)
 	return err ? err : reg_write(m, REG_SMC_IND_DATA_11, value);
 }
 
+/* check_again - the address of the last access. */
+static int check_again(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t want)
+{
+	const char *name = smc_name(ix);
+	uint32_t got;
+	int err = smc_read_again(m, &got);
+
+	if (err || !((got ^ want) & mask))
+		return err;
+	return rx_fail("regs", -EIO,
+	        "%s (SMC 0x%08x) reads 0x%08x, expected 0x%08x in the bits 0x%08x",
+	        name ? name : "SMC RAM", ix, got, want & mask, mask);
+}
+
 int smc_update(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t value)
 {
-	int err = reg_write(m, REG_SMC_IND_INDEX_11, ix);
+	uint32_t old;
+	int err = smc_read(m, ix, &old);
+	uint32_t new = (old & ~mask) | (value & mask);
 
-	return err ? err : reg_update(m, REG_SMC_IND_DATA_11, mask, value);
+	if (err || new == old)
+		return err;
+	err = reg_write(m, REG_SMC_IND_DATA_11, new);
+	return err ? err : check_again(m, ix, mask, new);
 }
 
 int smc_wait(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t want, unsigned timeout_ms,

@@ -13,7 +13,7 @@ int smc_read(struct mmio *m, uint32_t ix, uint32_t *value);
 /* smc_read_again - the same address as in the smc_read just before, for ports that count up. */
 int smc_read_again(struct mmio *m, uint32_t *value);
 int smc_write(struct mmio *m, uint32_t ix, uint32_t value);
-/* smc_update - replace the bits of @mask. Writes only what differs. */
+/* smc_update - replace the bits of @mask, as reg_update does. */
 int smc_update(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t value);
 /* smc_wait - until (value & mask) == want; one command a look. @last may be NULL. Return:
  * -ETIMEDOUT, not logged. */

@@ -355,14 +355,13 @@ int smu_disable_dpm(struct smu *s)
 	static const enum ppsmc_msg off[] = {
 	        PPSMC_MSG_DPM_Disable, PPSMC_MSG_MCLKDPM_Disable, PPSMC_MSG_Voltage_Cntl_Disable};
 	uint32_t status;
-	int err = update(s, IX_GENERAL_PWRMGT, GLOBAL_PWRMGT_EN, 0);
+	int first = update(s, IX_GENERAL_PWRMGT, GLOBAL_PWRMGT_EN, 0);
+	int err = update(s, IX_SCLK_PWRMGT_CNTL, DYNAMIC_PM_EN, 0);
 
-	if (!err)
-		err = update(s, IX_SCLK_PWRMGT_CNTL, DYNAMIC_PM_EN, 0);
-	if (!err)
-		err = smc_read(s->mmio, IX_FEATURE_STATUS, &status);
+	first = first ? first : err; /* whatever fails, the rest must still be tried */
+	err = smc_read(s->mmio, IX_FEATURE_STATUS, &status);
 	for (size_t i = 0; i < ARRAY_SIZE(off) && !err && status & VOLTAGE_CONTROLLER_ON; i++)
 		err = smu_message(s, off[i]);
 	s->dpm = false;
-	return err;
+	return first ? first : err;
 }

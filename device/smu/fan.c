@@ -152,6 +152,34 @@ int smu_fan_auto(struct smu *s)
 	return err;
 }
 
+/* full_speed - by registers alone, each attempted whatever becomes of the others. */
+static int full_speed(struct smu *s)
+{
+	int duty = smc_update(s->mmio, IX_CG_FDO_CTRL0, FDO_STATIC_DUTY,
+	        s->duty100 ? s->duty100 : FDO_STATIC_DUTY);
+	int mode = static_mode(s);
+
+	return duty ? duty : mode;
+}
+
+void smu_fan_safe(struct smu *s)
+{
+	if (s->fan_curve && !s->silent && !smu_fan_auto(s)) {
+		rx_log(LOG_INFO, "smu", "the fan follows its curve");
+		return;
+	}
+	if (!s->silent) /* it would set its own speed again */
+		smu_message(s, PPSMC_MSG_StopFanControl);
+	read_duty100(s);
+	int err = full_speed(s);
+
+	s->fan_manual = true;
+	if (err)
+		rx_log(LOG_ERROR, "smu", "the fan does not obey (see above): switch the card off");
+	else
+		rx_log(LOG_WARN, "smu", "the fan runs at full speed");
+}
+
 bool smu_fan_is_manual(const struct smu *s)
 {
 	return s->fan_manual;

@@ -32,13 +32,15 @@ static int wait_answer(struct smu *s, uint32_t *resp)
 {
 	uint64_t deadline = deadline_in_ms(SMU_TIMEOUT_MS);
 
+	s->silent = false;
 	for (uint64_t pause_us = 20;; pause_us = pause_us < 1000 ? pause_us * 2 : 1000) {
 		int err = reg_read(s->mmio, REG_SMC_RESP_0, resp);
 
 		*resp &= RESP_MASK;
 		if (err || *resp)
 			return err;
-		if (deadline_passed(deadline))
+		s->silent = deadline_passed(deadline);
+		if (s->silent)
 			return -ETIMEDOUT;
 		sleep_us(pause_us);
 	}

@@ -23,15 +23,14 @@ static uint32_t vid_to_mv(uint32_t vid)
 	return vid * 25 < 6200 ? (6200 - 25 * vid) / 4 : 0;
 }
 
-static int read_thermal(struct smu *s, struct smu_sample *out)
+int smu_temperature(struct smu *s, int *celsius)
 {
 	uint32_t value;
 	int err = smc_read(s->mmio, IX_CG_MULT_THERMAL_STATUS, &value);
 
 	if (err)
 		return err;
-	out->temperature_c =
-	        CTF_TEMP(value) & CTF_OUT_OF_RANGE ? OUT_OF_RANGE_C : (int)CTF_TEMP(value);
+	*celsius = CTF_TEMP(value) & CTF_OUT_OF_RANGE ? OUT_OF_RANGE_C : (int)CTF_TEMP(value);
 	return 0;
 }
 
@@ -81,7 +80,7 @@ int smu_sample(struct smu *s, struct smu_sample *out)
 {
 	struct smu_sample now = {0};
 	uint32_t svi2;
-	int err = read_thermal(s, &now);
+	int err = smu_temperature(s, &now.temperature_c);
 
 	if (!err)
 		err = read_fan(s, &now);

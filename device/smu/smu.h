@@ -45,6 +45,9 @@ int smu_look(struct smu *s, struct smu_state *out);
  * error it is held in reset again.
  */
 int smu_start(struct smu *s, const struct fw_image *smc);
+/* smu_halt - firmware off and in reset, as before smu_start; for a start that cannot be finished.
+ */
+int smu_halt(struct smu *s);
 /* smu_attach - take over firmware that runs, with power management as it is; for the fan curve call
  * smu_thermal_start again. Return: 0; -EPROTO its header makes no sense. */
 int smu_attach(struct smu *s);
@@ -116,6 +119,9 @@ int smu_thermal_start(struct smu *s, const struct smu_thermal *t);
 int smu_fan_manual(struct smu *s, unsigned pwm);
 int smu_fan_auto(struct smu *s);
 bool smu_fan_is_manual(const struct smu *s);
+/* smu_fan_safe - when something has failed: whoever drives the fan must be alive. Leaves the curve
+ * to a firmware that answers, else sets full speed by registers alone. Says what it did. */
+void smu_fan_safe(struct smu *s);
 
 /* ---- measurements ---- */
 
@@ -129,6 +135,8 @@ struct smu_sample {
 	unsigned activity_pct; /* shader engines, average of the firmware */
 };
 
+/* smu_temperature - alone; also without firmware. */
+int smu_temperature(struct smu *s, int *celsius);
 /* smu_sample - one look at everything, with as few commands as there are values. */
 int smu_sample(struct smu *s, struct smu_sample *out);
 

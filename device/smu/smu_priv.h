@@ -24,6 +24,7 @@ struct smu {
 	struct mmio *mmio; /* not owned */
 	struct gmc *gmc;   /* not owned */
 	bool answered;     /* the last message was answered: the mailbox is free */
+	bool silent;       /* the last one was not, and its time is over */
 	bool dpm;
 	bool fan_manual, fan_curve;
 	unsigned duty100; /* steps of the fan's full speed; 0: not read yet */

@@ -221,6 +221,15 @@ static int refuse_running(const struct smu_state *state)
 	        "start: firmware already runs (SMC_PC_C 0x%x); reset the card first", state->pc);
 }
 
+int smu_halt(struct smu *s)
+{
+	int err = hold(s, true);
+	int off = smc_update(s->mmio, IX_SMC_SYSCON_CLOCK_CNTL_0, CK_DISABLE, CK_DISABLE);
+
+	s->answered = false;
+	return err ? err : off;
+}
+
 int smu_start(struct smu *s, const struct fw_image *smc)
 {
 	struct smu_state state;
@@ -234,9 +243,8 @@ int smu_start(struct smu *s, const struct fw_image *smc)
 		        "FIRMWARE_FLAGS.INTERRUPTS_ENABLED");
 	if (!err)
 		err = smu_read_header(s);
-	if (err) { /* nothing half started: what a cold card has */
-		hold(s, true);
-		smc_update(s->mmio, IX_SMC_SYSCON_CLOCK_CNTL_0, CK_DISABLE, CK_DISABLE);
+	if (err) { /* nothing half started */
+		smu_halt(s);
 		return err;
 	}
 	rx_log(LOG_INFO, "smu", "firmware 0x%08x runs (%s, %s mode)", s->header.version, smc->name,
