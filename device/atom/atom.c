@@ -23,7 +23,7 @@ static const char *const opcode_names[ATOM_OPCODES] = {
 #undef X
 };
 
-void stop(struct frame *f, int err, const char *fmt, ...)
+void atom_stop(struct frame *f, int err, const char *fmt, ...)
 {
 	const char *name =
 	        f->opcode < ATOM_OPCODES && opcode_names[f->opcode] ? opcode_names[f->opcode] : "?";
@@ -41,7 +41,7 @@ void stop(struct frame *f, int err, const char *fmt, ...)
 	        vbios_command_name(f->table), f->a->where, f->opcode, name, text);
 }
 
-void complain(struct frame *f, enum atom_complaint what)
+void atom_complain(struct frame *f, enum atom_complaint what)
 {
 	static const char *const words[] = {
 	        [ATOM_FB_READ_OOB] = "reads outside the scratch memory",
@@ -56,10 +56,10 @@ void complain(struct frame *f, enum atom_complaint what)
 	int err = h->complain ? h->complain(h->ctx, what) : harmless ? 0 : -EINVAL;
 
 	if (err && !f->err)
-		stop(f, err, "%s", words[what]);
+		atom_stop(f, err, "%s", words[what]);
 }
 
-uint32_t host_read(struct frame *f, uint32_t reg)
+uint32_t atom_host_read(struct frame *f, uint32_t reg)
 {
 	const struct atom_host *h = &f->a->host;
 	uint32_t value = 0;
@@ -69,17 +69,17 @@ uint32_t host_read(struct frame *f, uint32_t reg)
 	int err = h->reg_read(h->ctx, reg, &value);
 
 	if (err)
-		stop(f, err, "read of register 0x%x failed", reg);
+		atom_stop(f, err, "read of register 0x%x failed", reg);
 	return value;
 }
 
-void host_write(struct frame *f, uint32_t reg, uint32_t value)
+void atom_host_write(struct frame *f, uint32_t reg, uint32_t value)
 {
 	const struct atom_host *h = &f->a->host;
 	int err = f->err ? f->err : h->reg_write(h->ctx, reg, value);
 
 	if (err)
-		stop(f, err, "write of 0x%08x to register 0x%x failed", value, reg);
+		atom_stop(f, err, "write of 0x%08x to register 0x%x failed", value, reg);
 }
 
 /* make_scratch - as much as VRAM_UsageByFirmware asks for (offset 8, KiB): atombios.md 6.8, 10.2 */
@@ -99,7 +99,7 @@ int atom_open(struct atom **out, const uint8_t *image, size_t size, const struct
 	int err = a ? vbios_rom_parse(&a->rom, image, size) : -ENOMEM;
 
 	if (!err)
-		err = iio_open(a);
+		err = atom_iio_open(a);
 	if (!err)
 		err = make_scratch(a);
 	if (err) {
@@ -140,7 +140,7 @@ int atom_run(struct atom *a, unsigned table, uint32_t *params, unsigned n)
 	a->port = 0;
 	a->steps = 0;
 	a->said = false;
-	return run_table(a, table, params, n, 0);
+	return atom_run_table(a, table, params, n, 0);
 }
 
 int atom_asic_init(struct atom *a)

@@ -57,25 +57,26 @@ extern const struct field atom_fields[8]; /* by enum atom_align */
 /* The position of a destination of @width alignment whose attribute has @selector in bits 7:6. */
 enum atom_align atom_dst_align(enum atom_align width, unsigned selector);
 
-uint32_t fetch(struct frame *f, unsigned bytes); /* 1, 2 or 4 bytes at the code pointer */
-uint32_t fetch_index(struct frame *f, enum atom_dst kind);
-uint32_t fetch_immediate(struct frame *f, enum atom_align align);
-uint32_t fetch_source(struct frame *f, uint8_t attr); /* operand, access and field */
-uint32_t container_read(struct frame *f, enum atom_dst kind, uint32_t index);
-void container_write(struct frame *f, enum atom_dst kind, uint32_t index, uint32_t value);
+uint32_t atom_fetch(struct frame *f, unsigned bytes); /* 1, 2 or 4 bytes at the code pointer */
+uint32_t atom_fetch_index(struct frame *f, enum atom_dst kind);
+uint32_t atom_fetch_immediate(struct frame *f, enum atom_align align);
+uint32_t atom_fetch_source(struct frame *f, uint8_t attr); /* operand, access and field */
+uint32_t atom_container_read(struct frame *f, enum atom_dst kind, uint32_t index);
+void atom_container_write(struct frame *f, enum atom_dst kind, uint32_t index, uint32_t value);
 
 /* iio.c */
-int iio_open(struct atom *a);
-uint32_t iio_run(struct frame *f, unsigned program, uint32_t index, uint32_t data);
+int atom_iio_open(struct atom *a);
+uint32_t atom_iio_run(struct frame *f, unsigned program, uint32_t index, uint32_t data);
 
 /* atom.c: register access through the host, sticky errors */
-uint32_t host_read(struct frame *f, uint32_t reg);
-void host_write(struct frame *f, uint32_t reg, uint32_t value);
-void complain(struct frame *f, enum atom_complaint what);
-/* stop - set the error and log where it happened; the first one counts. */
-void stop(struct frame *f, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+uint32_t atom_host_read(struct frame *f, uint32_t reg);
+void atom_host_write(struct frame *f, uint32_t reg, uint32_t value);
+void atom_complain(struct frame *f, enum atom_complaint what);
+/* atom_stop - set the error and log where it happened; the first one counts. */
+void atom_stop(struct frame *f, int err, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
 
 /* interp.c. Return: 0 or the error. */
-int run_table(struct atom *a, unsigned table, uint32_t *ps, unsigned ps_count, unsigned depth);
+int atom_run_table(struct atom *a, unsigned table, uint32_t *ps, unsigned ps_count, unsigned depth);
 
 #endif

@@ -29,7 +29,7 @@ static uint32_t program_end(const struct vbios_rom *rom, uint32_t at, uint32_t e
 	return 0;
 }
 
-int iio_open(struct atom *a)
+int atom_iio_open(struct atom *a)
 {
 	const struct vbios_rom *rom = &a->rom;
 	const struct vbios_table *t = &rom->table[ATOM_DATA_IndirectIOAccess];
@@ -66,21 +66,21 @@ static uint32_t place(uint32_t t, uint32_t source, unsigned n, unsigned from, un
 	return (t & ~mask) | ((source >> (from & 31)) & ones(n)) << (to & 31);
 }
 
-uint32_t iio_run(struct frame *f, unsigned program, uint32_t index, uint32_t data)
+uint32_t atom_iio_run(struct frame *f, unsigned program, uint32_t index, uint32_t data)
 {
 	struct atom *a = f->a;
 	uint32_t at = a->iio[program], t = ATOM_GARBAGE;
 
-	if (!at)
-		complain(f, ATOM_IIO_UNDEFINED);
-	if (!at)
+	if (!at) {
+		atom_complain(f, ATOM_IIO_UNDEFINED);
 		return 0;
-	for (;; at += op_bytes[a->rom.data[at]]) { /* iio_open() walked it to its END */
+	}
+	for (;; at += op_bytes[a->rom.data[at]]) { /* atom_iio_open() walked it to its END */
 		const uint8_t *p = a->rom.data + at;
 
 		switch (p[0]) {
-		case ATOM_IIO_READ: t = host_read(f, get_le16(p + 1)); break;
-		case ATOM_IIO_WRITE: host_write(f, get_le16(p + 1), t); break;
+		case ATOM_IIO_READ: t = atom_host_read(f, get_le16(p + 1)); break;
+		case ATOM_IIO_WRITE: atom_host_write(f, get_le16(p + 1), t); break;
 		case ATOM_IIO_CLEAR: t = place(t, 0, p[1], 0, p[2]); break;
 		case ATOM_IIO_SET: t = place(t, 0xFFFFFFFF, p[1], 0, p[2]); break;
 		case ATOM_IIO_MOVE_INDEX: t = place(t, index, p[1], p[2], p[3]); break;

@@ -44,23 +44,24 @@ static void put_field(
 {
 	const struct field *d = &atom_fields[in->place];
 
-	container_write(
+	atom_container_write(
 	        f, in->kind, in->index, (container & ~d->mask) | (value << d->shift & d->mask));
 }
 
 static void move(struct frame *f, const struct instruction *in)
 {
 	/* a whole dword is not read first: atombios.md 6.2 */
-	uint32_t container = in->width == ATOM_DWORD ? 0 : container_read(f, in->kind, in->index);
+	uint32_t container =
+	        in->width == ATOM_DWORD ? 0 : atom_container_read(f, in->kind, in->index);
 
-	put_field(f, in, container, fetch_source(f, in->attr));
+	put_field(f, in, container, atom_fetch_source(f, in->attr));
 }
 
 static void shift_by_count(struct frame *f, const struct instruction *in)
 {
-	uint32_t container = container_read(f, in->kind, in->index);
+	uint32_t container = atom_container_read(f, in->kind, in->index);
 	uint32_t x = get_field(container, in->place);
-	unsigned count = fetch(f, 1) & 31; /* atombios.md 6.4: modulo 32 */
+	unsigned count = atom_fetch(f, 1) & 31; /* atombios.md 6.4: modulo 32 */
 
 	put_field(f, in, container, in->op == ATOM_SHIFT_LEFT ? x << count : x >> count);
 }
@@ -68,8 +69,8 @@ static void shift_by_count(struct frame *f, const struct instruction *in)
 /* shift_container - SHL and SHR move the whole container, then take the field out of it. */
 static void shift_container(struct frame *f, const struct instruction *in)
 {
-	uint32_t container = container_read(f, in->kind, in->index);
-	unsigned count = fetch_source(f, in->attr) & 31;
+	uint32_t container = atom_container_read(f, in->kind, in->index);
+	unsigned count = atom_fetch_source(f, in->attr) & 31;
 	uint32_t moved = in->op == ATOM_SHL ? container << count : container >> count;
 
 	put_field(f, in, container, get_field(moved, in->place));
@@ -77,9 +78,9 @@ static void shift_container(struct frame *f, const struct instruction *in)
 
 static void combine(struct frame *f, const struct instruction *in)
 {
-	uint32_t container = container_read(f, in->kind, in->index);
+	uint32_t container = atom_container_read(f, in->kind, in->index);
 	uint32_t x = get_field(container, in->place);
-	uint32_t y = fetch_source(f, in->attr);
+	uint32_t y = atom_fetch_source(f, in->attr);
 
 	switch (in->op) {
 	case ATOM_AND: x &= y; break;
@@ -93,16 +94,16 @@ static void combine(struct frame *f, const struct instruction *in)
 
 static void mask(struct frame *f, const struct instruction *in)
 {
-	uint32_t container = container_read(f, in->kind, in->index);
-	uint32_t keep = fetch_immediate(f, in->width);
-	uint32_t y = fetch_source(f, in->attr);
+	uint32_t container = atom_container_read(f, in->kind, in->index);
+	uint32_t keep = atom_fetch_immediate(f, in->width);
+	uint32_t y = atom_fetch_source(f, in->attr);
 
 	put_field(f, in, container, (get_field(container, in->place) & keep) | y);
 }
 
 static void clear(struct frame *f, const struct instruction *in)
 {
-	put_field(f, in, container_read(f, in->kind, in->index), 0);
+	put_field(f, in, atom_container_read(f, in->kind, in->index), 0);
 }
 
 /* divide - DIV32 stores the upper half of the quotient, not the remainder: atombios.md 6.4. */
@@ -128,8 +129,8 @@ static void multiply(struct atom *a, enum atom_opcode op, uint32_t x, uint32_t y
 static void evaluate(struct frame *f, const struct instruction *in)
 {
 	struct atom *a = f->a;
-	uint32_t x = get_field(container_read(f, in->kind, in->index), in->place);
-	uint32_t y = fetch_source(f, in->attr);
+	uint32_t x = get_field(atom_container_read(f, in->kind, in->index), in->place);
+	uint32_t y = atom_fetch_source(f, in->attr);
 
 	if (f->err)
 		return;
@@ -148,11 +149,11 @@ static void evaluate(struct frame *f, const struct instruction *in)
 
 static void with_destination(struct frame *f, enum atom_opcode op, enum atom_dst kind)
 {
-	struct instruction in = {.op = op, .kind = kind, .attr = (uint8_t)fetch(f, 1)};
+	struct instruction in = {.op = op, .kind = kind, .attr = (uint8_t)atom_fetch(f, 1)};
 
 	in.width = in.attr >> 3 & 7;
 	in.place = atom_dst_align(in.width, in.attr >> 6);
-	in.index = fetch_index(f, kind);
+	in.index = atom_fetch_index(f, kind);
 	if (f->err)
 		return;
 	switch (op) {
@@ -180,7 +181,7 @@ static void go_to(struct frame *f, uint32_t target)
 	if (f->err)
 		return;
 	if (target < ATOM_COMMAND_CODE || f->start + target >= f->end)
-		stop(f, -EINVAL, "jumps to 0x%x, outside its table", target);
+		atom_stop(f, -EINVAL, "jumps to 0x%x, outside its table", target);
 	else
 		f->pc = f->start + target;
 }
@@ -197,7 +198,8 @@ static void watch_loop(struct frame *f)
 		f->furthest = f->pc;
 		f->since = now;
 	} else if (now - f->since > a->limits.loop_ms * 1000000ull) {
-		stop(f, -ETIMEDOUT, "waited %u ms in a loop; register 0x%x was last read as 0x%08x",
+		atom_stop(f, -ETIMEDOUT,
+		        "waited %u ms in a loop; register 0x%x was last read as 0x%08x",
 		        a->limits.loop_ms, a->last_reg, a->last_value);
 	}
 }
@@ -205,7 +207,7 @@ static void watch_loop(struct frame *f)
 static void jump(struct frame *f, enum atom_opcode op)
 {
 	const struct atom *a = f->a;
-	uint32_t target = fetch(f, 2);
+	uint32_t target = atom_fetch(f, 2);
 	bool taken = true;
 
 	switch (op) {
@@ -226,22 +228,22 @@ static void jump(struct frame *f, enum atom_opcode op)
 /* switch_cases - atombios.md 6.5: the first case that fits; behind the list when none does. */
 static void switch_cases(struct frame *f)
 {
-	uint8_t attr = (uint8_t)fetch(f, 1);
-	uint32_t value = fetch_source(f, attr);
+	uint8_t attr = (uint8_t)atom_fetch(f, 1);
+	uint32_t value = atom_fetch_source(f, attr);
 
 	while (!f->err) {
 		uint32_t at = f->pc;
 
-		if (fetch(f, 2) == ATOM_CASE_END)
+		if (atom_fetch(f, 2) == ATOM_CASE_END)
 			return;
 		f->pc = at;
-		if (fetch(f, 1) != ATOM_CASE) {
+		if (atom_fetch(f, 1) != ATOM_CASE) {
 			f->pc = at; /* Linux goes on from this byte */
-			complain(f, ATOM_BAD_CASE);
+			atom_complain(f, ATOM_BAD_CASE);
 			return;
 		}
-		uint32_t wanted = fetch_immediate(f, attr >> 3 & 7);
-		uint32_t target = fetch(f, 2);
+		uint32_t wanted = atom_fetch_immediate(f, attr >> 3 & 7);
+		uint32_t target = atom_fetch(f, 2);
 
 		if (wanted == value) {
 			go_to(f, target);
@@ -253,23 +255,23 @@ static void switch_cases(struct frame *f)
 static void call(struct frame *f)
 {
 	struct atom *a = f->a;
-	unsigned table = fetch(f, 1), own = MIN(f->ps_own, f->ps_count);
+	unsigned table = atom_fetch(f, 1), own = MIN(f->ps_own, f->ps_count);
 	uint32_t where = a->where;
 
 	if (f->err || table >= ATOM_COMMAND_COUNT || !a->rom.command[table].size)
 		return; /* an absent table is skipped: atombios.md 6.5 */
 	if (f->depth + 1 == ATOM_MAX_DEPTH) {
-		stop(f, -ELOOP, "calls nest more than %u deep", ATOM_MAX_DEPTH);
+		atom_stop(f, -ELOOP, "calls nest more than %u deep", ATOM_MAX_DEPTH);
 		return;
 	}
-	f->err = run_table(a, table, f->ps + own, f->ps_count - own, f->depth + 1);
+	f->err = atom_run_table(a, table, f->ps + own, f->ps_count - own, f->depth + 1);
 	a->where = where;
 }
 
 static void set_data_block(struct frame *f)
 {
 	struct atom *a = f->a;
-	unsigned index = fetch(f, 1);
+	unsigned index = atom_fetch(f, 1);
 
 	if (index == ATOM_BLOCK_NONE)
 		a->data_block = 0;
@@ -278,36 +280,36 @@ static void set_data_block(struct frame *f)
 	else if (index < ATOM_DATA_COUNT)
 		a->data_block = a->rom.table[index].offset; /* 0 if absent */
 	else
-		stop(f, -EINVAL, "data table %u does not exist", index);
+		atom_stop(f, -EINVAL, "data table %u does not exist", index);
 }
 
 static void set_port(struct frame *f)
 {
-	uint32_t port = fetch(f, 2);
+	uint32_t port = atom_fetch(f, 2);
 
 	if (port >= ATOM_IIO_WRITE_PROGRAM)
-		stop(f, -EINVAL, "I/O port 0x%x does not exist", port);
+		atom_stop(f, -EINVAL, "I/O port 0x%x does not exist", port);
 	else
 		f->a->port = (uint8_t)port;
 }
 
 static void delay(struct frame *f, uint32_t unit_us)
 {
-	uint32_t us = fetch(f, 1) * unit_us;
+	uint32_t us = atom_fetch(f, 1) * unit_us;
 	int err = f->err ? f->err : f->a->host.delay_us(f->a->host.ctx, us);
 
 	if (err)
-		stop(f, err, "the delay of %u us failed", us);
+		atom_stop(f, err, "the delay of %u us failed", us);
 }
 
 static void skip_data(struct frame *f)
 {
-	uint32_t length = fetch(f, 2);
+	uint32_t length = atom_fetch(f, 2);
 
 	if (f->err)
 		return;
 	if (!range_ok(f->pc, length, f->end))
-		stop(f, -EINVAL, "%u bytes of data do not fit its table", length);
+		atom_stop(f, -EINVAL, "%u bytes of data do not fit its table", length);
 	else
 		f->pc += length;
 }
@@ -318,8 +320,8 @@ static void control(struct frame *f, enum atom_opcode op)
 
 	switch (op) {
 	case ATOM_SET_ATI_PORT: set_port(f); break;
-	case ATOM_SET_REG_BLOCK: a->reg_block = (uint16_t)fetch(f, 2); break;
-	case ATOM_SET_FB_BASE: a->fb_base = fetch_source(f, (uint8_t)fetch(f, 1)); break;
+	case ATOM_SET_REG_BLOCK: a->reg_block = (uint16_t)atom_fetch(f, 2); break;
+	case ATOM_SET_FB_BASE: a->fb_base = atom_fetch_source(f, (uint8_t)atom_fetch(f, 1)); break;
 	case ATOM_SET_DATA_BLOCK: set_data_block(f); break;
 	case ATOM_SWITCH: switch_cases(f); break;
 	case ATOM_DELAY_MILLISEC: delay(f, 1000); break;
@@ -328,10 +330,10 @@ static void control(struct frame *f, enum atom_opcode op)
 	case ATOM_NOP: break;
 	case ATOM_EOT: f->done = true; break;
 	case ATOM_POST_CARD:
-	case ATOM_DEBUG: fetch(f, 1); break; /* for a debug port */
+	case ATOM_DEBUG: atom_fetch(f, 1); break; /* for a debug port */
 	case ATOM_CTB_DS: skip_data(f); break;
 	default: /* REPEAT, BEEP, ...: their form is unknown: atombios.md 6.9 */
-		stop(f, -EOPNOTSUPP, "no interpreter knows this opcode");
+		atom_stop(f, -EOPNOTSUPP, "no interpreter knows this opcode");
 	}
 }
 
@@ -340,9 +342,10 @@ static void check_limits(struct frame *f)
 	struct atom *a = f->a;
 
 	if (a->steps == a->limits.max_steps)
-		stop(f, -ETIMEDOUT, "no end after %llu instructions", (unsigned long long)a->steps);
+		atom_stop(f, -ETIMEDOUT, "no end after %llu instructions",
+		        (unsigned long long)a->steps);
 	else if (a->limits.deadline_ns && deadline_passed(a->limits.deadline_ns))
-		stop(f, -ETIMEDOUT,
+		atom_stop(f, -ETIMEDOUT,
 		        "the deadline has passed; register 0x%x was last read as 0x%08x",
 		        a->last_reg, a->last_value);
 	else
@@ -353,7 +356,7 @@ static void step(struct frame *f)
 {
 	f->a->where = f->pc;
 	f->opcode = 0;
-	f->opcode = (uint8_t)fetch(f, 1);
+	f->opcode = (uint8_t)atom_fetch(f, 1);
 	if (!f->err)
 		check_limits(f);
 	if (f->err)
@@ -361,7 +364,7 @@ static void step(struct frame *f)
 	enum atom_opcode op = f->opcode < ATOM_OPCODES ? decode[f->opcode].op : 0;
 
 	if (!op)
-		stop(f, -EINVAL, "invalid opcode");
+		atom_stop(f, -EINVAL, "invalid opcode");
 	else if (op >= ATOM_JUMP && op <= ATOM_JUMP_NOT_EQUAL)
 		jump(f, op);
 	else if (decode[f->opcode].dst != NO_DESTINATION)
@@ -370,7 +373,7 @@ static void step(struct frame *f)
 		control(f, op);
 }
 
-int run_table(struct atom *a, unsigned table, uint32_t *ps, unsigned ps_count, unsigned depth)
+int atom_run_table(struct atom *a, unsigned table, uint32_t *ps, unsigned ps_count, unsigned depth)
 {
 	const struct vbios_table *t = &a->rom.command[table];
 	struct frame f = {.a = a,

@@ -30,28 +30,28 @@ enum atom_align atom_dst_align(enum atom_align width, unsigned selector)
 	}
 }
 
-uint32_t fetch(struct frame *f, unsigned bytes)
+uint32_t atom_fetch(struct frame *f, unsigned bytes)
 {
 	const uint8_t *p = f->a->rom.data + f->pc;
 
 	if (f->err)
 		return 0;
 	if (!range_ok(f->pc, bytes, f->end)) {
-		stop(f, -EINVAL, "the code runs past the table's end");
+		atom_stop(f, -EINVAL, "the code runs past the table's end");
 		return 0;
 	}
 	f->pc += bytes;
 	return bytes == 1 ? p[0] : bytes == 2 ? get_le16(p) : get_le32(p);
 }
 
-uint32_t fetch_index(struct frame *f, enum atom_dst kind)
+uint32_t atom_fetch_index(struct frame *f, enum atom_dst kind)
 {
-	return fetch(f, kind == ATOM_DST_REG ? 2 : 1); /* atombios.md 6.1 */
+	return atom_fetch(f, kind == ATOM_DST_REG ? 2 : 1); /* atombios.md 6.1 */
 }
 
-uint32_t fetch_immediate(struct frame *f, enum atom_align align)
+uint32_t atom_fetch_immediate(struct frame *f, enum atom_align align)
 {
-	return fetch(f, atom_fields[align].bits / 8);
+	return atom_fetch(f, atom_fields[align].bits / 8);
 }
 
 static uint32_t scratch_read(struct frame *f, uint32_t index)
@@ -60,7 +60,7 @@ static uint32_t scratch_read(struct frame *f, uint32_t index)
 	uint64_t at = (uint64_t)a->fb_base + 4ull * index;
 
 	if (at > a->scratch_bytes) { /* equality passes: atombios.md 6.8 */
-		complain(f, ATOM_FB_READ_OOB);
+		atom_complain(f, ATOM_FB_READ_OOB);
 		return 0;
 	}
 	return a->scratch[at / 4];
@@ -72,7 +72,7 @@ static void scratch_write(struct frame *f, uint32_t index, uint32_t value)
 	uint64_t at = (uint64_t)a->fb_base + 4ull * index;
 
 	if (at > a->scratch_bytes)
-		complain(f, ATOM_FB_WRITE_OOB);
+		atom_complain(f, ATOM_FB_WRITE_OOB);
 	else
 		a->scratch[at / 4] = value;
 }
@@ -120,7 +120,7 @@ static uint32_t *slot(struct frame *f, enum atom_dst kind, uint32_t index)
 
 	if (index < (ps ? f->ps_count : f->ws_count))
 		return ps ? &f->ps[index] : &f->ws[index];
-	complain(f, ps ? ATOM_PS_OOB : ATOM_WS_OOB);
+	atom_complain(f, ps ? ATOM_PS_OOB : ATOM_WS_OOB);
 	return NULL;
 }
 
@@ -130,7 +130,7 @@ static uint32_t reg_read(struct frame *f, uint32_t index)
 
 	index += a->reg_block;
 	a->last_reg = index;
-	a->last_value = a->port ? iio_run(f, a->port, index, 0) : host_read(f, index);
+	a->last_value = a->port ? atom_iio_run(f, a->port, index, 0) : atom_host_read(f, index);
 	return a->last_value;
 }
 
@@ -140,9 +140,9 @@ static void reg_write(struct frame *f, uint32_t index, uint32_t value)
 
 	index += a->reg_block;
 	if (a->port)
-		iio_run(f, a->port | ATOM_IIO_WRITE_PROGRAM, index, value);
+		atom_iio_run(f, a->port | ATOM_IIO_WRITE_PROGRAM, index, value);
 	else /* MM_INDEX takes bytes, tables hold dword indices: atombios.md 6.6 */
-		host_write(f, index, index == 0 ? value << 2 : value);
+		atom_host_write(f, index, index == 0 ? value << 2 : value);
 }
 
 typedef int read_fn(void *ctx, uint32_t reg, uint32_t *value);
@@ -153,21 +153,21 @@ static uint32_t other_read(struct frame *f, read_fn *fn, uint32_t index)
 	uint32_t value = 0;
 
 	if (!fn)
-		stop(f, -EOPNOTSUPP, "PLL and MC operands have no meaning on this card");
+		atom_stop(f, -EOPNOTSUPP, "PLL and MC operands have no meaning on this card");
 	else if ((f->err = fn(f->a->host.ctx, index, &value)))
-		stop(f, f->err, "read of PLL or MC register 0x%x failed", index);
+		atom_stop(f, f->err, "read of PLL or MC register 0x%x failed", index);
 	return value;
 }
 
 static void other_write(struct frame *f, write_fn *fn, uint32_t index, uint32_t value)
 {
 	if (!fn)
-		stop(f, -EOPNOTSUPP, "PLL and MC operands have no meaning on this card");
+		atom_stop(f, -EOPNOTSUPP, "PLL and MC operands have no meaning on this card");
 	else if ((f->err = fn(f->a->host.ctx, index, value)))
-		stop(f, f->err, "write of PLL or MC register 0x%x failed", index);
+		atom_stop(f, f->err, "write of PLL or MC register 0x%x failed", index);
 }
 
-uint32_t container_read(struct frame *f, enum atom_dst kind, uint32_t index)
+uint32_t atom_container_read(struct frame *f, enum atom_dst kind, uint32_t index)
 {
 	if (f->err)
 		return 0;
@@ -185,7 +185,7 @@ uint32_t container_read(struct frame *f, enum atom_dst kind, uint32_t index)
 	return s ? *s : ATOM_GARBAGE;
 }
 
-void container_write(struct frame *f, enum atom_dst kind, uint32_t index, uint32_t value)
+void atom_container_write(struct frame *f, enum atom_dst kind, uint32_t index, uint32_t value)
 {
 	uint32_t *s;
 
@@ -216,13 +216,14 @@ static uint32_t image_read(struct frame *f, uint32_t index)
 	if (f->err)
 		return 0;
 	if (!range_ok(at, 4, rom->size)) {
-		stop(f, -EINVAL, "reads data at 0x%x of an image of 0x%zx bytes", at, rom->size);
+		atom_stop(
+		        f, -EINVAL, "reads data at 0x%x of an image of 0x%zx bytes", at, rom->size);
 		return 0;
 	}
 	return get_le32(rom->data + at);
 }
 
-uint32_t fetch_source(struct frame *f, uint8_t attr)
+uint32_t atom_fetch_source(struct frame *f, uint8_t attr)
 {
 	static const enum atom_dst kinds[8] = {/* the same containers in another order */
 	        [ATOM_SRC_REG] = ATOM_DST_REG,
@@ -236,10 +237,10 @@ uint32_t fetch_source(struct frame *f, uint8_t attr)
 	uint32_t value;
 
 	if (kind == ATOM_SRC_IMM) /* not shifted, whatever its alignment: atombios.md 6.1 */
-		return fetch_immediate(f, align);
+		return atom_fetch_immediate(f, align);
 	if (kind == ATOM_SRC_ID)
-		value = image_read(f, fetch(f, 2));
+		value = image_read(f, atom_fetch(f, 2));
 	else
-		value = container_read(f, kinds[kind], fetch_index(f, kinds[kind]));
+		value = atom_container_read(f, kinds[kind], atom_fetch_index(f, kinds[kind]));
 	return (value & atom_fields[align].mask) >> atom_fields[align].shift;
 }

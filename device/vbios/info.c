@@ -2,12 +2,10 @@
 #include "device/vbios/info.h"
 #include "device/vbios/vbios_priv.h"
 
-#define REVISIONS(...) ((const uint16_t[]){__VA_ARGS__, 0})
-
 int vbios_firmware_info(const struct vbios_rom *rom, struct vbios_firmware_info *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_FirmwareInfo, REVISIONS(0x202), 108, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_FirmwareInfo, REVISIONS(0x202), 108, &t);
 	const uint8_t *p = t.p;
 
 	if (rev < 0)
@@ -19,7 +17,7 @@ int vbios_firmware_info(const struct vbios_rom *rom, struct vbios_firmware_info 
 int vbios_vram_usage(const struct vbios_rom *rom, struct vbios_vram_usage *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_VRAM_UsageByFirmware, REVISIONS(0x105), 12, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_VRAM_UsageByFirmware, REVISIONS(0x105), 12, &t);
 	const uint8_t *p = t.p;
 
 	if (rev < 0)
@@ -31,7 +29,7 @@ int vbios_vram_usage(const struct vbios_rom *rom, struct vbios_vram_usage *out)
 int vbios_gfx_info(const struct vbios_rom *rom, struct vbios_gfx_info *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_GFX_Info, REVISIONS(0x201, 0x203), 12, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_GFX_Info, REVISIONS(0x201, 0x203), 12, &t);
 	const uint8_t *p = t.p;
 
 	if (rev < 0)
@@ -54,14 +52,14 @@ static void load_smu_range(struct vbios_smu_range *out, const uint8_t *p)
 int vbios_smu_info(const struct vbios_rom *rom, struct vbios_smu_info *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_SMU_Info, REVISIONS(0x201), 8, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_SMU_Info, REVISIONS(0x201), 8, &t);
 
 	if (rev < 0)
 		return rev;
 	out->ranges = t.p[4];
 	out->smu_ver = t.p[5];
 	out->share_power_source = t.p[6];
-	int err = count_check(&t, 8, out->ranges, 12, ARRAY_SIZE(out->range));
+	int err = vbios_count_check(&t, 8, out->ranges, 12, ARRAY_SIZE(out->range));
 
 	for (unsigned i = 0; !err && i < out->ranges; i++)
 		load_smu_range(&out->range[i], t.p + 8 + 12 * i);
@@ -76,12 +74,12 @@ static void load_pin(struct vbios_gpio_pin *out, const uint8_t *p)
 int vbios_gpio_lut(const struct vbios_rom *rom, struct vbios_gpio_lut *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_GPIO_Pin_LUT, REVISIONS(0x101), 4, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_GPIO_Pin_LUT, REVISIONS(0x101), 4, &t);
 
 	if (rev < 0)
 		return rev;
 	out->pins = (t.size - 4) / 4; /* entries up to the table's size: atombios.md 10.4 */
-	int err = count_check(&t, 4, out->pins, 4, ARRAY_SIZE(out->pin));
+	int err = vbios_count_check(&t, 4, out->pins, 4, ARRAY_SIZE(out->pin));
 
 	for (unsigned i = 0; !err && i < out->pins; i++)
 		load_pin(&out->pin[i], t.p + 4 + 4 * i);
@@ -91,12 +89,12 @@ int vbios_gpio_lut(const struct vbios_rom *rom, struct vbios_gpio_lut *out)
 int vbios_gpio_i2c(const struct vbios_rom *rom, struct vbios_gpio_i2c *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_GPIO_I2C_Info, REVISIONS(0x101), 4, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_GPIO_I2C_Info, REVISIONS(0x101), 4, &t);
 
 	if (rev < 0)
 		return rev;
 	out->lines = (t.size - 4) / 27; /* atombios.md 10.5 */
-	int err = count_check(&t, 4, out->lines, 27, ARRAY_SIZE(out->line));
+	int err = vbios_count_check(&t, 4, out->lines, 27, ARRAY_SIZE(out->line));
 
 	for (unsigned i = 0; !err && i < out->lines; i++) {
 		const uint8_t *p = t.p + 4 + 27 * i;
@@ -118,12 +116,12 @@ static void load_spread(struct vbios_spread *out, const uint8_t *p)
 int vbios_ss_info(const struct vbios_rom *rom, struct vbios_ss_info *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_ASIC_InternalSS_Info, REVISIONS(0x301), 4, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_ASIC_InternalSS_Info, REVISIONS(0x301), 4, &t);
 
 	if (rev < 0)
 		return rev;
 	out->entries = (t.size - 4) / 12; /* atombios.md 10.10 */
-	int err = count_check(&t, 4, out->entries, 12, ARRAY_SIZE(out->entry));
+	int err = vbios_count_check(&t, 4, out->entries, 12, ARRAY_SIZE(out->entry));
 
 	for (unsigned i = 0; !err && i < out->entries; i++)
 		load_spread(&out->entry[i], t.p + 4 + 12 * i);
@@ -133,7 +131,7 @@ int vbios_ss_info(const struct vbios_rom *rom, struct vbios_ss_info *out)
 int vbios_profiling(const struct vbios_rom *rom, struct vbios_profiling *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_ASIC_ProfilingInfo, REVISIONS(0x306), 268, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_ASIC_ProfilingInfo, REVISIONS(0x306), 268, &t);
 	const uint8_t *p = t.p;
 
 	if (rev < 0)
@@ -151,7 +149,7 @@ int vbios_profiling(const struct vbios_rom *rom, struct vbios_profiling *out)
 int vbios_mc_init(const struct vbios_rom *rom, struct vbios_mc_init *out)
 {
 	struct bytes t;
-	int rev = table_open(rom, ATOM_DATA_MC_InitParameter, REVISIONS(0x201), 8, &t);
+	int rev = vbios_table_open(rom, ATOM_DATA_MC_InitParameter, REVISIONS(0x201), 8, &t);
 
 	if (rev < 0)
 		return rev;

@@ -47,7 +47,7 @@ static int open_list(const struct bytes *pp, unsigned pointer, const char *name,
 	*out = (struct list){0};
 	if (!at)
 		return 0;
-	int err = part_open(pp, at, 2, name, &b);
+	int err = vbios_part_open(pp, at, 2, name, &b);
 
 	if (err)
 		return err;
@@ -61,7 +61,7 @@ static int open_list(const struct bytes *pp, unsigned pointer, const char *name,
 		return rx_fail("vbios", -EINVAL,
 		        "PowerPlayInfo: %s: %u entries, at most %u make sense", name, out->count,
 		        VBIOS_PP_MAX);
-	return part_open(pp, at, 2 + out->count * out->entry_bytes, name, &b);
+	return vbios_part_open(pp, at, 2 + out->count * out->entry_bytes, name, &b);
 }
 
 /* LIST - a function that loads one kind of entry, with the rows of its X list. */
@@ -147,45 +147,48 @@ static int load_lists(const struct bytes *pp, struct vbios_powerplay *o)
 	return err ? err : load_hards(pp, AT_HARD, "hard limits", hard, o->hard, &o->hards);
 }
 
-/* open_single - a table that is no list. Return: its revision; -ENOENT absent; -EINVAL. */
-static int open_single(const struct bytes *pp, unsigned pointer, const char *name, struct bytes *b)
+/* open_single - a table that is no list, of revision @first to @last with at least @bytes.
+ * Return: its revision; -ENOENT absent; -EINVAL (logged).
+ */
+static int open_single(const struct bytes *pp, unsigned pointer, const char *name, unsigned first,
+        unsigned last, uint32_t bytes, struct bytes *b)
 {
 	uint32_t at = get_le16(pp->p + pointer);
 
+	*b = (struct bytes){0};
 	if (!at)
 		return -ENOENT;
-	int err = part_open(pp, at, 1, name, b);
+	int err = vbios_part_open(pp, at, 1, name, b);
 
 	if (err)
 		return err;
-	*b = (struct bytes){pp->p + at, pp->size - at, name};
-	return b->p[0];
+	unsigned rev = b->p[0];
+
+	if (rev < first || rev > last)
+		return unknown(name, rev);
+	err = vbios_part_open(pp, at, bytes, name, b);
+	return err ? err : (int)rev;
 }
 
-static int need(const struct bytes *b, uint32_t bytes)
+/* absent - no error: the board does without. */
+static int absent(int rev)
 {
-	if (b->size < bytes)
-		return rx_fail("vbios", -EINVAL, "PowerPlayInfo: %s: only %u bytes left of %u",
-		        b->name, b->size, bytes);
-	return 0;
+	return rev == -ENOENT ? 0 : rev;
 }
 
 static int load_fan(const struct bytes *pp, struct vbios_powerplay *pp_out)
 {
 	struct vbios_pp_fan *out = &pp_out->fan;
 	struct bytes b;
-	int rev = open_single(pp, AT_FAN, "fan table", &b);
+	/* 9 and up: one form; below 8: that of older cards */
+	int rev = open_single(pp, AT_FAN, "fan table", 8, UINT8_MAX, 45, &b);
 
-	if (rev < 0)
-		return rev == -ENOENT ? 0 : rev;
-	if (rev < 8) /* 9 and up: one form; below 8: that of older cards */
-		return unknown(b.name, (unsigned)rev);
-	int err = need(&b, rev == 8 ? 45 : 48);
-
-	if (err)
-		return err;
+	if (rev > 8)
+		rev = open_single(pp, AT_FAN, "fan table", 9, UINT8_MAX, 48, &b);
 	const uint8_t *p = b.p;
 
+	if (rev < 0)
+		return absent(rev);
 	pp_out->has_fan = true;
 	VBIOS_PP_FAN(LOAD)
 	if (rev > 8) {
@@ -198,18 +201,11 @@ static int load_thermal(const struct bytes *pp, struct vbios_powerplay *pp_out)
 {
 	struct vbios_pp_thermal *out = &pp_out->thermal;
 	struct bytes b;
-	int rev = open_single(pp, AT_THERMAL, "thermal controller", &b);
-
-	if (rev < 0)
-		return rev == -ENOENT ? 0 : rev;
-	if (rev != 1)
-		return unknown(b.name, (unsigned)rev);
-	int err = need(&b, 9);
-
-	if (err)
-		return err;
+	int rev = open_single(pp, AT_THERMAL, "thermal controller", 1, 1, 9, &b);
 	const uint8_t *p = b.p;
 
+	if (rev < 0)
+		return absent(rev);
 	pp_out->has_thermal = true;
 	VBIOS_PP_THERMAL(LOAD)
 	return 0;
@@ -219,18 +215,12 @@ static int load_powertune(const struct bytes *pp, struct vbios_powerplay *pp_out
 {
 	struct vbios_pp_powertune *out = &pp_out->powertune;
 	struct bytes b;
-	int rev = open_single(pp, AT_POWERTUNE, "PowerTune table", &b);
-
-	if (rev < 0)
-		return rev == -ENOENT ? 0 : rev;
-	if (rev < 4) /* 4 and up: one form */
-		return unknown(b.name, (unsigned)rev);
-	int err = need(&b, 53);
-
-	if (err)
-		return err;
+	/* 4 and up: one form */
+	int rev = open_single(pp, AT_POWERTUNE, "PowerTune table", 4, UINT8_MAX, 53, &b);
 	const uint8_t *p = b.p;
 
+	if (rev < 0)
+		return absent(rev);
 	pp_out->has_powertune = true;
 	VBIOS_PP_POWERTUNE(LOAD)
 	return 0;
@@ -240,18 +230,11 @@ static int load_gpio(const struct bytes *pp, struct vbios_powerplay *pp_out)
 {
 	struct vbios_pp_gpio *out = &pp_out->gpio;
 	struct bytes b;
-	int rev = open_single(pp, AT_GPIO, "GPIO table", &b);
-
-	if (rev < 0)
-		return rev == -ENOENT ? 0 : rev;
-	if (rev != 0)
-		return unknown(b.name, (unsigned)rev);
-	int err = need(&b, 7);
-
-	if (err)
-		return err;
+	int rev = open_single(pp, AT_GPIO, "GPIO table", 0, 0, 7, &b);
 	const uint8_t *p = b.p;
 
+	if (rev < 0)
+		return absent(rev);
 	pp_out->has_gpio = true;
 	VBIOS_PP_GPIO(LOAD)
 	return 0;
@@ -290,9 +273,9 @@ static int check_indices(const struct vbios_powerplay *o)
 
 int vbios_powerplay(const struct vbios_rom *rom, struct vbios_powerplay *out)
 {
-	static const uint16_t revisions[] = {0x701, 0};
 	struct bytes t;
-	int err = table_open(rom, ATOM_DATA_PowerPlayInfo, revisions, HEADER_BYTES, &t);
+	int err =
+	        vbios_table_open(rom, ATOM_DATA_PowerPlayInfo, REVISIONS(0x701), HEADER_BYTES, &t);
 	const uint8_t *p = t.p;
 
 	if (err < 0)

@@ -1,7 +1,7 @@
 /* table.c - the checks every data table goes through before a field is read. */
 #include "device/vbios/vbios_priv.h"
 
-int table_open(const struct vbios_rom *rom, enum atom_data index, const uint16_t *revisions,
+int vbios_table_open(const struct vbios_rom *rom, enum atom_data index, const uint16_t *revisions,
         uint32_t min, struct bytes *out)
 {
 	const struct vbios_table *t = &rom->table[index];
@@ -21,7 +21,7 @@ int table_open(const struct vbios_rom *rom, enum atom_data index, const uint16_t
 	return revision;
 }
 
-int part_open(
+int vbios_part_open(
         const struct bytes *from, uint32_t at, uint32_t size, const char *name, struct bytes *out)
 {
 	*out = (struct bytes){from->p + at, size, name};
@@ -32,7 +32,8 @@ int part_open(
 	return 0;
 }
 
-int count_check(const struct bytes *t, uint32_t at, unsigned count, uint32_t each, unsigned max)
+int vbios_count_check(
+        const struct bytes *t, uint32_t at, unsigned count, uint32_t each, unsigned max)
 {
 	if (count > max)
 		return rx_fail("vbios", -EINVAL, "%s: %u entries, at most %u make sense", t->name,

@@ -21,19 +21,25 @@ struct bytes {
 	const char *name; /* for the words of a refusal */
 };
 
-/* table_open - find a data table and check its revision and length.
+/* REVISIONS - those vbios_table_open may find. */
+#define REVISIONS(...) ((const uint16_t[]){__VA_ARGS__, 0})
+
+/* vbios_table_open - find a data table and check its revision and length.
  * @revisions: allowed ones as major << 8 | minor, ended by 0; @min: bytes it must have
  * Return: the revision; -ENOENT absent; -EINVAL (logged).
  */
-int table_open(const struct vbios_rom *rom, enum atom_data index, const uint16_t *revisions,
+int vbios_table_open(const struct vbios_rom *rom, enum atom_data index, const uint16_t *revisions,
         uint32_t min, struct bytes *out);
 
-/* part_open - @size bytes of @from at @at. @name: of the part. Return: 0; -EINVAL (logged). */
-int part_open(
+/* vbios_part_open - @size bytes of @from at @at. @name: of the part. Return: 0; -EINVAL (logged).
+ */
+int vbios_part_open(
         const struct bytes *from, uint32_t at, uint32_t size, const char *name, struct bytes *out);
 
-/* count_check - refuse more than @max entries, or entries of @each bytes from @at that do not fit.
+/* vbios_count_check - refuse more than @max entries, or entries of @each bytes from @at that do not
+ * fit.
  */
-int count_check(const struct bytes *t, uint32_t at, unsigned count, uint32_t each, unsigned max);
+int vbios_count_check(
+        const struct bytes *t, uint32_t at, unsigned count, uint32_t each, unsigned max);
 
 #endif

@@ -20,7 +20,7 @@ static int load_gpio(struct vbios_voltage_object *o, const struct bytes *b)
 	o->entries = b->p[5];
 	o->gpio.phase_delay_us = b->p[6];
 	o->gpio.mask = get_le32(b->p + 8);
-	int err = count_check(b, 12, o->entries, 6, VBIOS_MAX_VOLTAGE_ENTRIES);
+	int err = vbios_count_check(b, 12, o->entries, 6, VBIOS_MAX_VOLTAGE_ENTRIES);
 
 	for (unsigned i = 0; !err && i < o->entries; i++) {
 		o->gpio.entry[i].code = get_le32(b->p + 12 + 6 * i);
@@ -85,7 +85,7 @@ static int load_leakage(struct vbios_voltage_object *o, const struct bytes *b)
 	o->leakage.id = b->p[4];
 	o->entries = b->p[5];
 	o->leakage.max_level = get_le32(b->p + 8);
-	int err = count_check(b, 12, o->entries, 6, VBIOS_MAX_VOLTAGE_ENTRIES);
+	int err = vbios_count_check(b, 12, o->entries, 6, VBIOS_MAX_VOLTAGE_ENTRIES);
 
 	for (unsigned i = 0; !err && i < o->entries; i++) {
 		const uint8_t *p = b->p + 12 + 6 * i;
@@ -115,9 +115,9 @@ static int load_object(struct vbios_voltage_object *o, const struct bytes *b)
 
 int vbios_voltages(const struct vbios_rom *rom, struct vbios_voltages *out)
 {
-	static const uint16_t revisions[] = {0x301, 0};
 	struct bytes t, b;
-	int err = table_open(rom, ATOM_DATA_VoltageObjectInfo, revisions, ATOM_HEADER_BYTES, &t);
+	int err = vbios_table_open(
+	        rom, ATOM_DATA_VoltageObjectInfo, REVISIONS(0x301), ATOM_HEADER_BYTES, &t);
 
 	if (err < 0)
 		return err;
@@ -128,7 +128,7 @@ int vbios_voltages(const struct vbios_rom *rom, struct vbios_voltages *out)
 		if (out->objects == VBIOS_MAX_VOLTAGE_OBJECTS)
 			return rx_fail("vbios", -EINVAL, "VoltageObjectInfo: more than %u objects",
 			        VBIOS_MAX_VOLTAGE_OBJECTS);
-		err = part_open(&t, at, OBJECT_HEADER, "object", &b);
+		err = vbios_part_open(&t, at, OBJECT_HEADER, "object", &b);
 		if (err)
 			return err;
 		o->type = b.p[0];
@@ -136,7 +136,7 @@ int vbios_voltages(const struct vbios_rom *rom, struct vbios_voltages *out)
 		o->size = get_le16(b.p + 2);
 		if (o->size < OBJECT_HEADER)
 			return too_short(o);
-		err = part_open(&t, at, o->size, "object", &b);
+		err = vbios_part_open(&t, at, o->size, "object", &b);
 		if (!err)
 			err = load_object(o, &b);
 		if (err)

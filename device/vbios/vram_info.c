@@ -27,12 +27,12 @@ static int load_modules(const struct bytes *t, struct vbios_vram_info *out)
 	if (out->module_ver != MODULE_VERSION)
 		return rx_fail("vbios", -EINVAL, "VRAM_Info: module version %u is unknown",
 		        out->module_ver);
-	int err = count_check(t, at, out->module_count, MODULE_BYTES, VBIOS_MAX_MODULES);
+	int err = vbios_count_check(t, at, out->module_count, MODULE_BYTES, VBIOS_MAX_MODULES);
 
 	for (unsigned i = 0; !err && i < out->module_count; i++) {
 		struct bytes m;
 
-		err = part_open(t, at, MODULE_BYTES, "memory module", &m);
+		err = vbios_part_open(t, at, MODULE_BYTES, "memory module", &m);
 		if (err)
 			return err;
 		uint16_t size = get_le16(m.p + 4);
@@ -92,23 +92,23 @@ static int load_regs(
 
 	if (!at)
 		return 0;
-	int err = part_open(t, at, LIST_HEADER, name, &list);
+	int err = vbios_part_open(t, at, LIST_HEADER, name, &list);
 
 	if (err)
 		return err;
 	uint16_t list_bytes = get_le16(list.p);
 
 	out->block_bytes = get_le16(list.p + 2);
-	err = part_open(t, at + LIST_HEADER, list_bytes, name, &list);
+	err = vbios_part_open(t, at + LIST_HEADER, list_bytes, name, &list);
 	if (!err)
 		err = load_list(&list, out);
 	for (at += LIST_HEADER + (uint32_t)list_bytes; !err; at += out->block_bytes) {
 		struct bytes block;
 
-		err = part_open(t, at, 4, name, &block);
+		err = vbios_part_open(t, at, 4, name, &block);
 		if (err || !get_le32(block.p)) /* a zero key ends */
 			return err;
-		err = part_open(t, at, out->block_bytes, name, &block);
+		err = vbios_part_open(t, at, out->block_bytes, name, &block);
 		if (!err && out->blocks == VBIOS_MAX_MC_BLOCKS)
 			err = rx_fail("vbios", -EINVAL, "VRAM_Info: %s: more than %u blocks", name,
 			        VBIOS_MAX_MC_BLOCKS);
@@ -133,7 +133,8 @@ static int load_remaps(const struct bytes *t, struct vbios_vram_info *out)
 	if (!out->dram_data_remap)
 		return 0;
 	out->remaps = out->phy_tiles;
-	int err = count_check(t, out->dram_data_remap, out->remaps, REMAP_BYTES, VBIOS_MAX_TILES);
+	int err = vbios_count_check(
+	        t, out->dram_data_remap, out->remaps, REMAP_BYTES, VBIOS_MAX_TILES);
 
 	for (unsigned i = 0; !err && i < out->remaps; i++)
 		load_remap(&out->remap[i], t->p + out->dram_data_remap + REMAP_BYTES * i);
@@ -142,9 +143,8 @@ static int load_remaps(const struct bytes *t, struct vbios_vram_info *out)
 
 int vbios_vram_info(const struct vbios_rom *rom, struct vbios_vram_info *out)
 {
-	static const uint16_t revisions[] = {0x202, 0};
 	struct bytes t;
-	int err = table_open(rom, ATOM_DATA_VRAM_Info, revisions, FIRST_MODULE, &t);
+	int err = vbios_table_open(rom, ATOM_DATA_VRAM_Info, REVISIONS(0x202), FIRST_MODULE, &t);
 	const uint8_t *p = t.p;
 
 	if (err < 0)
