@@ -160,7 +160,8 @@ static int try_names(
 		for (size_t s = 0; s < ARRAY_SIZE(suffix); s++) {
 			if (snprintf(path, sizeof(path), "%s/%s%s", folder, names[i], suffix[s]) >=
 			        (int)sizeof(path))
-				return -ENAMETOOLONG;
+				return rx_fail("firmware", -ENAMETOOLONG, "%s/%s: path too long",
+				        folder, names[i]);
 			int err = load_file(out, kind, path);
 
 			if (err == -ENOENT)
@@ -191,7 +192,7 @@ static int folder_of(const struct fw_query *q, char *path, size_t size)
 	const char *folder = q->folder ? q->folder : FW_DEFAULT_FOLDER;
 
 	if (snprintf(path, size, "%s/amdgpu", folder) >= (int)size)
-		return rx_fail("firmware", -ENAMETOOLONG, "firmware=%s: too long", folder);
+		return rx_fail("firmware", -ENAMETOOLONG, "--firmware %s: path too long", folder);
 	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
 		snprintf(path, size, "%s", folder);
 	return 0;
@@ -213,8 +214,7 @@ static int load_files(struct fw_set *out, const struct fw_query *q)
 		return rx_fail("firmware", -ENOENT,
 		        "missing in %s, plain, .xz or .zst: %s. Debian ships them in "
 		        "firmware-amd-graphics (non-free-firmware), others in linux-firmware, "
-		        "folder "
-		        "amdgpu/; name another folder with firmware=DIR",
+		        "folder amdgpu/; name another folder with --firmware DIR",
 		        folder, missing);
 	return err;
 }

@@ -47,7 +47,7 @@ struct fw_set {
 };
 
 struct fw_query {
-	const char *folder; /* firmware=DIR; NULL: FW_DEFAULT_FOLDER */
+	const char *folder; /* --firmware DIR; NULL: FW_DEFAULT_FOLDER */
 	bool virtual_card;  /* positively known; allows stand-ins */
 	uint16_t device;    /* PCI */
 	uint8_t revision;   /* PCI */

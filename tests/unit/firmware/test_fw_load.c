@@ -214,7 +214,7 @@ static void every_missing_file_is_named(void **state)
 	rx_log_last_error(said, sizeof(said));
 	static const char *const words[] = {"polaris10_mec_2.bin (or polaris10_mec.bin)",
 	        "polaris10_k_smc.bin", "polaris10_sdma1.bin", "firmware-amd-graphics",
-	        "linux-firmware", "firmware=DIR"};
+	        "linux-firmware", "--firmware DIR"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (!strstr(said, words[i]))
