@@ -2,12 +2,15 @@
 #include "device/core/files.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device/bytes.h"
 #include "device/err.h"
 
 static int make_folders(char *path)
@@ -39,6 +42,31 @@ int rx_user_file(struct rx_path *path, enum rx_folder folder, const char *name, 
 	if (n < 0 || (size_t)n >= sizeof(path->text))
 		return -ENAMETOOLONG;
 	return make ? make_folders(path->text) : 0;
+}
+
+int rx_read_whole(const char *path, void *buf, size_t max)
+{
+	RX_CLEANUP(close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_size < 0 || (uint64_t)st.st_size > MIN(max, (size_t)INT_MAX))
+		return -EFBIG;
+	size_t size = (size_t)st.st_size;
+
+	for (size_t at = 0; at < size;) {
+		ssize_t n = read(fd, (uint8_t *)buf + at, size - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO; /* it became shorter meanwhile */
+		at += (size_t)n;
+	}
+	return (int)size;
 }
 
 int rx_write_whole(const char *path, const void *bytes, size_t len)

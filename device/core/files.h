@@ -18,6 +18,9 @@ enum rx_folder {
 /* rx_user_file - rx580fs/@name in that folder; folders are made when @make. Return: 0; -ENOENT no
  * home; -ENAMETOOLONG; -errno. Not logged. */
 int rx_user_file(struct rx_path *path, enum rx_folder folder, const char *name, bool make);
+/* rx_read_whole - a regular file of at most @max bytes. Return: bytes; -EFBIG; -errno. Not logged.
+ */
+int rx_read_whole(const char *path, void *buf, size_t max);
 /* rx_write_whole - into a file beside @path, then in its place: whole or not at all. Return: 0;
  * -errno. Not logged. */
 int rx_write_whole(const char *path, const void *bytes, size_t len);

@@ -2,12 +2,9 @@
  * BAR, or the SMC's ROM port. Only the card's own image is right for it: memory straps and voltage
  * regulators differ between boards (polaris.md 14.14 question 11). Ways: polaris.md 2.1.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "device/bytes.h"
 #include "device/core/backend.h"
@@ -64,33 +61,12 @@ static int cache_path(const struct rx580 *rx, const uint8_t head[HEAD_BYTES], st
 	return rx_user_file(path, RX_CACHE, name, true);
 }
 
-/* read_file - a whole file of at most VBIOS_MAX bytes. Return: bytes; -errno; -EFBIG. */
-static int read_file(const char *path, uint8_t *buf)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), n = 0;
-	ssize_t got = 1;
-
-	if (fd < 0)
-		return -errno;
-	for (; n < (int)VBIOS_MAX && got > 0; n += (int)MAX(got, 0))
-		got = read(fd, buf + n, VBIOS_MAX - (size_t)n);
-	int err = got < 0 ? -errno : 0;
-
-	if (!err && got > 0) {
-		uint8_t more;
-
-		err = read(fd, &more, 1) == 1 ? -EFBIG : 0;
-	}
-	close(fd);
-	return err ? err : n;
-}
-
 /* take_copy - only one that begins like the card's and is sound. */
 static int take_copy(struct rx580 *rx, const uint8_t head[HEAD_BYTES])
 {
 	struct rx_path path;
 	int err = cache_path(rx, head, &path);
-	int n = err ? err : read_file(path.text, rx->bios);
+	int n = err ? err : rx_read_whole(path.text, rx->bios, VBIOS_MAX);
 
 	if (n < (int)HEAD_BYTES || memcmp(rx->bios, head, HEAD_BYTES) ||
 	        vbios_rom_parse(&rx->rom, rx->bios, (size_t)n))
@@ -109,7 +85,7 @@ static void keep_copy(struct rx580 *rx, size_t len)
 
 /* ---- the legacy image from the card ---- */
 
-/* fetch - Return: bytes in rx->bios; -ENODATA nothing that begins like a VBIOS. */
+/* fetch - Return: bytes in rx->bios, parsed; -ENODATA nothing that begins like a VBIOS. */
 static int fetch(struct rx580 *rx, struct source *s)
 {
 	uint8_t head[HEAD_BYTES];
@@ -131,12 +107,14 @@ static int fetch(struct rx580 *rx, struct source *s)
 		return kept;
 	memcpy(rx->bios, head, HEAD_BYTES);
 	err = s->read(s, HEAD_BYTES, rx->bios + HEAD_BYTES, (size_t)n - HEAD_BYTES);
-	if (!err && !vbios_rom_parse(&rx->rom, rx->bios, (size_t)n)) {
-		rx_log(LOG_INFO, "vbios", "%d bytes through the %s", n, s->name);
-		if (board)
-			keep_copy(rx, (size_t)n);
-	}
-	return err ? err : n;
+	if (!err)
+		err = vbios_rom_parse(&rx->rom, rx->bios, (size_t)n);
+	if (err)
+		return err;
+	rx_log(LOG_INFO, "vbios", "%d bytes through the %s", n, s->name);
+	if (board)
+		keep_copy(rx, (size_t)n);
+	return n;
 }
 
 static int from_bar(struct rx580 *rx)
@@ -182,7 +160,7 @@ static int check_board(const struct rx580 *rx, const char *path)
 
 static int from_file(struct rx580 *rx, const char *path)
 {
-	int n = read_file(path, rx->bios);
+	int n = rx_read_whole(path, rx->bios, VBIOS_MAX);
 
 	if (n < 0)
 		return rx_fail("vbios", n, "%s: %s", path, strerror(-n));
@@ -210,9 +188,6 @@ int rx_read_vbios(struct rx580 *rx)
 	if (n < 0)
 		return n;
 	rx->bios_len = (size_t)n;
-	int err = vbios_rom_parse(&rx->rom, rx->bios, rx->bios_len);
-
-	if (!err)
-		rx_log(LOG_INFO, "vbios", "%s, %s", rx->rom.string[0], rx->rom.version);
-	return err;
+	rx_log(LOG_INFO, "vbios", "%s, %s", rx->rom.string[0], rx->rom.version);
+	return 0;
 }
