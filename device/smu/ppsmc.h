@@ -26,8 +26,6 @@
 	X(MCLKDPM_Disable, 0x151) \
 	X(VddC_Request, 0x15F) \
 	X(TDCLimitEnable, 0x169) \
-	X(PmStatusLogStart, 0x170) \
-	X(PmStatusLogSample, 0x171) \
 	X(PkgPwrLimitEnable, 0x185) \
 	X(PkgPwrSetLimit, 0x187) \
 	X(OverDriveSetTargetTdp, 0x188) \

@@ -5,7 +5,6 @@
 #include "device/err.h"
 #include "device/smu/tables_priv.h"
 
-#define VOLTAGE_SCALE    4u    /* quarters of a mV */
 #define VDDC_VDDCI_DELTA 200u  /* mV: polaris.md 10.6 */
 #define EVV_CKS_STEP     5000u /* 50 MHz: polaris.md 10.4 */
 #define EVV_MAX_MV       2000u /* polaris.md 10.4 */

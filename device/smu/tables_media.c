@@ -12,7 +12,6 @@
 #define DPM_UVD_LEVEL        980
 #define DPM_VCE_LEVEL        1108
 #define DPM_SAMU_LEVEL       1300
-#define DPM_ULV              1396
 #define DPM_PCIE_BOOT_LEVEL  1600
 #define LINK_LEVEL_BYTES     16
 #define UVD_LEVEL_BYTES      16

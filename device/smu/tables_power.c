@@ -22,7 +22,6 @@
 #define DPM_FAN_START           224
 #define DPM_FAN_STOP            226
 #define DPM_MAX_VOLTAGE         228
-#define DPM_ULV                 1396
 #define DPM_SCLK_STEP_SIZE      1444
 #define DPM_SMIO                1448
 #define DPM_VR_HOT_GPIO         1605
@@ -58,12 +57,8 @@
 #define SMIO_LEVELS          4
 #define BAPM_LEVELS          16
 
-/* GPIO ids of the VBIOS: atombios.h, PP_AC_DC_SWITCH_GPIO_PINID and following */
-#define GPIO_AC_DC       60
-#define GPIO_VR_HOT      61
-#define GPIO_THERM_OUT   65
-#define GPIO_UNUSED      0x7F
-#define THERM_GPIO       17 /* polaris.md 10.6, fixed */
+#define GPIO_UNUSED      0x7F /* polaris.md 10.6 */
+#define THERM_GPIO       17   /* polaris.md 10.6, fixed */
 #define THERM_OUT_ONLY   1
 #define THERM_OUT_VR_HOT 2
 #define CAP_COMBINE_PCC  0x1000000u /* polaris.md 10.4 */
@@ -80,14 +75,6 @@ static const uint16_t bapm_r[] = {0x79, 0x253, 0x25D, 0xAE, 0x72, 0x80, 0x83, 0x
 static const uint16_t bapm_rc[] = {0x17C, 0x172, 0x180, 0x1BC, 0x1B3, 0x1BD, 0x206, 0x200, 0x203,
         0x25D, 0x25A, 0x255, 0x2C3, 0x2C5, 0x2B4};
 
-static const struct vbios_gpio_pin *find_pin(const struct build *b, uint8_t id)
-{
-	for (unsigned i = 0; b->in->gpio && i < b->in->gpio->pins; i++)
-		if (b->in->gpio->pin[i].id == id)
-			return &b->in->gpio->pin[i];
-	return NULL;
-}
-
 /* ---- regulators ---- */
 
 static void put_vddci_steps(struct build *b)
@@ -98,7 +85,7 @@ static void put_vddci_steps(struct build *b)
 		return;
 	for (unsigned i = 0; i < MIN(b->vddci->entries, (unsigned)SMIO_LEVELS); i++) {
 		put_be16(dpm + DPM_SMIO_TABLE_1 + 4 * i,
-		        (uint16_t)(b->vddci->gpio.entry[i].mv * 4u));
+		        (uint16_t)(b->vddci->gpio.entry[i].mv * VOLTAGE_SCALE));
 		dpm[DPM_SMIO_TABLE_1 + 4 * i + 2] = (uint8_t)i;
 		put_be32(dpm + DPM_SMIO + 4 * i, b->vddci->gpio.entry[i].code);
 	}
@@ -130,16 +117,16 @@ static void put_voltages(struct build *b)
 {
 	uint8_t *dpm = b->out->dpm;
 	uint32_t flags = (b->in->gddr5 ? SYSTEM_FLAG_GDDR5 : 0) |
-	                 (find_pin(b, GPIO_AC_DC) ? SYSTEM_FLAG_GPIO_DC : 0);
+	                 (vbios_gpio_find(b->in->gpio, VBIOS_GPIO_AC_DC) ? SYSTEM_FLAG_GPIO_DC : 0);
 
 	put_be32(dpm + DPM_SYSTEM_FLAGS, flags);
 	put_be32(dpm + DPM_VR_CONFIG, VR_VDDC_SVI2_PLANE_1 | VR_MVDD_STATIC |
 	                                      (b->vddci ? VR_VDDCI_GPIO : VR_VDDCI_STATIC));
 	put_vddci_steps(b);
 	put_leakage(b);
-	put_be16(dpm + DPM_BOOT_VDDC, (uint16_t)(b->in->fi->bootup_vddc_mv * 4u));
-	put_be16(dpm + DPM_BOOT_VDDCI, (uint16_t)(b->in->fi->bootup_vddci_mv * 4u));
-	put_be16(dpm + DPM_BOOT_MVDD, (uint16_t)(b->in->fi->bootup_mvddc_mv * 4u));
+	put_be16(dpm + DPM_BOOT_VDDC, (uint16_t)(b->in->fi->bootup_vddc_mv * VOLTAGE_SCALE));
+	put_be16(dpm + DPM_BOOT_VDDCI, (uint16_t)(b->in->fi->bootup_vddci_mv * VOLTAGE_SCALE));
+	put_be16(dpm + DPM_BOOT_MVDD, (uint16_t)(b->in->fi->bootup_mvddc_mv * VOLTAGE_SCALE));
 }
 
 static void put_ulv(struct build *b)
@@ -184,9 +171,9 @@ static void put_limits(struct build *b)
 
 static void put_pins(struct build *b)
 {
-	const struct vbios_gpio_pin *hot = find_pin(b, GPIO_VR_HOT);
-	const struct vbios_gpio_pin *dc = find_pin(b, GPIO_AC_DC);
-	const struct vbios_gpio_pin *therm = find_pin(b, GPIO_THERM_OUT);
+	const struct vbios_gpio_pin *hot = vbios_gpio_find(b->in->gpio, VBIOS_GPIO_VR_HOT);
+	const struct vbios_gpio_pin *dc = vbios_gpio_find(b->in->gpio, VBIOS_GPIO_AC_DC);
+	const struct vbios_gpio_pin *therm = vbios_gpio_find(b->in->gpio, VBIOS_GPIO_THERM_OUT);
 	uint8_t *dpm = b->out->dpm;
 
 	b->out->vr_hot = hot;

@@ -4,6 +4,9 @@
 
 #include "device/smu/tables.h"
 
+#define DPM_ULV       1396 /* DpmTable: polaris.md 10.3 */
+#define VOLTAGE_SCALE 4u   /* quarters of a mV */
+
 /* One build. VDDCs have their virtual ids resolved. */
 struct build {
 	const struct smu_tables_in *in;

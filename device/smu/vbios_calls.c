@@ -9,19 +9,18 @@
 #include "device/regs/smc.h"
 #include "device/smu/smu_priv.h"
 
-/* tables and parameters: atombios.md 12 */
-#define TABLE_ENGINE_PLL   60 /* ComputeMemoryEnginePLL */
-#define TABLE_DRAM_TIMING  63 /* DynamicMemorySettings */
-#define TABLE_VOLTAGE_INFO 80 /* GetVoltageInfo */
-#define CLOCK_MASK         0x00FFFFFFu
-#define PLL_ENGINE         (1u << 24)
-#define TIMING_ENGINE      (2u << 24) /* the engine clock; the memory clock follows */
-#define TIMING_ADJUST_MC   (3u << 24) /* the memory clock; the level follows */
-#define VOLTAGE_VDDC       1u
-#define VOLTAGE_MODE_EVV   (9u << 8)
-#define BURST_STATE0(v)    ((v) & 0x1F)
-#define PM_FUSE_LPML       32u
-#define GPIO_THERM_OUT     65 /* atombios.h, THERMAL_INT_OUTPUT_GPIO_PINID */
+/* parameters: atombios.md 12 */
+#define CLOCK_MASK       0x00FFFFFFu
+#define PLL_ENGINE       (1u << 24)
+#define TIMING_ENGINE    (2u << 24) /* the engine clock; the memory clock follows */
+#define TIMING_ADJUST_MC (3u << 24) /* the memory clock; the level follows */
+#define VOLTAGE_VDDC     1u
+#define VOLTAGE_MODE_EVV (9u << 8)
+#define BURST_STATE0(v)  ((v) & 0x1F)
+#define PM_FUSE_LPML     32u /* in PmFuses: polaris.md 10.3 */
+/* dwords behind IX_SMU_EFUSE_0: polaris.md 10.6, 14.5 */
+#define EFUSE_AVFS 49u
+#define EFUSE_RING 67u
 
 static int run(const struct smu_vbios *v, unsigned table, uint32_t params[ATOM_PARAMS])
 {
@@ -31,7 +30,7 @@ static int run(const struct smu_vbios *v, unsigned table, uint32_t params[ATOM_P
 static int engine_pll(void *ctx, uint32_t clock, struct smu_engine_pll *out)
 {
 	uint32_t p[ATOM_PARAMS] = {(clock & CLOCK_MASK) | PLL_ENGINE};
-	int err = run(ctx, TABLE_ENGINE_PLL, p);
+	int err = run(ctx, ATOM_CMD_ComputeMemoryEnginePLL, p);
 
 	*out = (struct smu_engine_pll){
 	        .fcw_frac = (uint16_t)p[1],
@@ -50,7 +49,7 @@ static int engine_pll(void *ctx, uint32_t clock, struct smu_engine_pll *out)
 static int dfs_divider(void *ctx, uint32_t clock, uint8_t *divider)
 {
 	uint32_t p[ATOM_PARAMS] = {clock & CLOCK_MASK};
-	int err = run(ctx, TABLE_ENGINE_PLL, p);
+	int err = run(ctx, ATOM_CMD_ComputeMemoryEnginePLL, p);
 
 	*divider = (uint8_t)(p[0] >> 24);
 	return err;
@@ -60,7 +59,7 @@ static int dram_timing(void *ctx, uint32_t sclk, uint32_t mclk, struct smu_dram_
 {
 	const struct smu_vbios *v = ctx;
 	uint32_t p[ATOM_PARAMS] = {(sclk & CLOCK_MASK) | TIMING_ENGINE, mclk & CLOCK_MASK}, burst;
-	int err = run(v, TABLE_DRAM_TIMING, p);
+	int err = run(v, ATOM_CMD_DynamicMemorySettings, p);
 
 	if (!err)
 		err = reg_read(v->mmio, REG_MC_ARB_DRAM_TIMING, &out->timing);
@@ -77,13 +76,13 @@ static int ac_timing(void *ctx, uint32_t mclk, unsigned level)
 {
 	uint32_t p[ATOM_PARAMS] = {(mclk & CLOCK_MASK) | TIMING_ADJUST_MC, level};
 
-	return run(ctx, TABLE_DRAM_TIMING, p);
+	return run(ctx, ATOM_CMD_DynamicMemorySettings, p);
 }
 
 static int evv(void *ctx, uint16_t id, uint32_t sclk, uint16_t *mv)
 {
 	uint32_t p[ATOM_PARAMS] = {VOLTAGE_VDDC | VOLTAGE_MODE_EVV | (uint32_t)id << 16, sclk};
-	int err = run(ctx, TABLE_VOLTAGE_INFO, p);
+	int err = run(ctx, ATOM_CMD_GetVoltageInfo, p);
 
 	*mv = (uint16_t)MIN(p[0] / 100, 0xFFFFu); /* 0.01 mV */
 	return err;
@@ -101,27 +100,25 @@ void smu_atom_of(struct smu_vbios *v, struct smu_atom *out)
 
 static int read_therm_out(struct smu *s, const struct vbios_gpio_lut *gpio, bool *low)
 {
-	for (unsigned i = 0; gpio && i < gpio->pins; i++) {
-		const struct vbios_gpio_pin *pin = &gpio->pin[i];
-		uint32_t value;
+	const struct vbios_gpio_pin *pin = vbios_gpio_find(gpio, VBIOS_GPIO_THERM_OUT);
+	uint32_t value;
 
-		if (pin->id != GPIO_THERM_OUT || pin->bit > 31)
-			continue;
-		int err = reg_read(s->mmio, 4u * pin->reg, &value);
+	if (!pin || pin->bit > 31)
+		return 0;
+	int err = reg_read(s->mmio, 4u * pin->reg, &value);
 
+	if (!err)
 		*low = !(value >> pin->bit & 1);
-		return err;
-	}
-	return 0;
+	return err;
 }
 
 int smu_read_fuses(struct smu *s, const struct vbios_gpio_lut *gpio, struct smu_fuses *out)
 {
 	*out = (struct smu_fuses){0};
-	int err = smc_read(s->mmio, IX_SMU_EFUSE_0 + 4 * 49, &out->efuse49);
+	int err = smc_read(s->mmio, IX_SMU_EFUSE_0 + 4 * EFUSE_AVFS, &out->efuse49);
 
 	if (!err)
-		err = smc_read(s->mmio, IX_SMU_EFUSE_0 + 4 * 67, &out->efuse67);
+		err = smc_read(s->mmio, IX_SMU_EFUSE_0 + 4 * EFUSE_RING, &out->efuse67);
 	if (!err)
 		err = smc_read(s->mmio, s->header.pm_fuse_table + PM_FUSE_LPML, &out->pm_fuse_32);
 	return err ? err : read_therm_out(s, gpio, &out->therm_out_low);

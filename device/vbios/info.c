@@ -86,6 +86,14 @@ int vbios_gpio_lut(const struct vbios_rom *rom, struct vbios_gpio_lut *out)
 	return err;
 }
 
+const struct vbios_gpio_pin *vbios_gpio_find(const struct vbios_gpio_lut *lut, unsigned id)
+{
+	for (unsigned i = 0; lut && i < lut->pins; i++)
+		if (lut->pin[i].id == id)
+			return &lut->pin[i];
+	return NULL;
+}
+
 int vbios_gpio_i2c(const struct vbios_rom *rom, struct vbios_gpio_i2c *out)
 {
 	struct bytes t;

@@ -165,6 +165,9 @@ struct vbios_smu_info {
 	} range[8];
 };
 
+/* ids of pins: Linux atombios.h, PP_AC_DC_SWITCH_GPIO_PINID and following */
+enum { VBIOS_GPIO_AC_DC = 60, VBIOS_GPIO_VR_HOT = 61, VBIOS_GPIO_THERM_OUT = 65 };
+
 struct vbios_gpio_lut {
 	unsigned pins;
 	struct vbios_gpio_pin {
@@ -209,6 +212,9 @@ int vbios_vram_usage(const struct vbios_rom *rom, struct vbios_vram_usage *out);
 int vbios_gfx_info(const struct vbios_rom *rom, struct vbios_gfx_info *out);
 int vbios_smu_info(const struct vbios_rom *rom, struct vbios_smu_info *out);
 int vbios_gpio_lut(const struct vbios_rom *rom, struct vbios_gpio_lut *out);
+/* vbios_gpio_find - the pin with this id. Return: NULL when there is none; @lut may be NULL, too.
+ */
+const struct vbios_gpio_pin *vbios_gpio_find(const struct vbios_gpio_lut *lut, unsigned id);
 int vbios_gpio_i2c(const struct vbios_rom *rom, struct vbios_gpio_i2c *out);
 int vbios_ss_info(const struct vbios_rom *rom, struct vbios_ss_info *out);
 int vbios_profiling(const struct vbios_rom *rom, struct vbios_profiling *out);
