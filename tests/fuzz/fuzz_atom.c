@@ -85,7 +85,7 @@ static void run_image(const uint8_t *data, size_t size, unsigned table, bool go_
 		return;
 	memcpy(image, data, size);
 	if (size > 3 && image[2] * 512u <= size && image[2])
-		asm_checksum(image);
+		as_checksum(image);
 	run(image, size, table, go_on);
 	free(image);
 }
@@ -115,7 +115,7 @@ static void run_code(const uint8_t *code, size_t size, bool go_on)
 	put_le16(image + get_le16(image + header + 0x1E) + ATOM_HEADER_BYTES, (uint16_t)legacy);
 	image[2] = (uint8_t)(bytes / 512);
 	put_le16(pcir + 0x10, image[2]);
-	asm_checksum(image);
+	as_checksum(image);
 	run(image, bytes, 0, go_on);
 	free(image);
 }

@@ -89,7 +89,7 @@ static void use(uint8_t *image, size_t size)
 	struct vbios_rom rom;
 
 	if (size > 3 && image[2] && image[2] * 512u <= size)
-		asm_checksum(image);
+		as_checksum(image);
 	if (vbios_rom_parse(&rom, image, size))
 		return;
 	check_tables(&rom);

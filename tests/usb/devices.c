@@ -26,7 +26,7 @@ static bool add(struct host *h, const char *text)
 static void append_descriptor(GString *hex, uint8_t type)
 {
 	const uint8_t *bytes;
-	size_t n = usb_descriptor(VENC_RTL921X, false, type, 0, &bytes);
+	size_t n = venc_usb_descriptor(VENC_RTL921X, false, type, 0, &bytes);
 
 	for (size_t i = 0; i < n; i++)
 		g_string_append_printf(hex, "%02X", bytes[i]);

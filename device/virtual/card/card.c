@@ -60,11 +60,11 @@ static void power_up(struct vcard *c)
 {
 	c->ucode = c->opt.cold ? 0 : UCODE_ALL;
 	c->mec_blocked = false;
-	config_reset(c);
-	hqd_reset(c);
-	hdp_reset(c->hdp);
-	mmio_reset(c);
-	heat_reset(c);
+	card_config_reset(c);
+	card_hqd_reset(c);
+	card_hdp_reset(c->hdp);
+	card_mmio_reset(c);
+	card_heat_reset(c);
 	vmem_scramble(c->mem);
 	gcn3_invalidate_l1(c->engine);
 	gcn3_invalidate_kcache(c->engine);
@@ -73,7 +73,7 @@ static void power_up(struct vcard *c)
 
 void card_chip_reset(struct vcard *c)
 {
-	cp_quiesce(c);
+	card_cp_quiesce(c);
 	power_up(c);
 	c->reset_until_ns = now_ns() + RESET_SILENCE_NS;
 }
@@ -91,17 +91,17 @@ static int build(struct vcard *c)
 	int r = vmem_new(&c->mem, c->opt.vram_bytes);
 
 	if (!r)
-		r = gcn3_engine_new(&c->engine, c->mem, c->opt.threads, cp_report, c);
+		r = gcn3_engine_new(&c->engine, c->mem, c->opt.threads, card_cp_report, c);
 	if (!r)
-		r = hdp_new(&c->hdp, c->mem);
+		r = card_hdp_new(&c->hdp, c->mem);
 	if (r)
 		return r;
-	r = rom_new(c);
+	r = card_rom_new(c);
 	if (!r)
-		r = smc_new(c);
+		r = card_smc_new(c);
 	if (!r)
 		r = card_smu_new(c);
-	mmio_regs_define(c->kind);
+	card_mmio_regs_define(c->kind);
 	return r;
 }
 
@@ -116,7 +116,7 @@ int vcard_new(struct vcard **out, const struct vcard_options *opt)
 	if (!c->opt.vram_bytes)
 		c->opt.vram_bytes = DEFAULT_VRAM;
 	pthread_mutex_init(&c->lock, NULL);
-	r = cp_init(c);
+	r = card_cp_init(c);
 	if (!r)
 		r = c->opt.vram_bytes % VRAM_UNIT ? -EINVAL : build(c);
 	if (r) {
@@ -124,7 +124,7 @@ int vcard_new(struct vcard **out, const struct vcard_options *opt)
 		return r;
 	}
 	pthread_mutex_lock(&c->lock);
-	heat_init(c);
+	card_heat_init(c);
 	power_up(c);
 	pthread_mutex_unlock(&c->lock);
 	*out = c;
@@ -135,10 +135,10 @@ void vcard_free(struct vcard *c)
 {
 	if (!c)
 		return;
-	cp_fini(c);
+	card_cp_fini(c);
 	if (c->engine)
 		gcn3_engine_free(c->engine);
-	hdp_free(c->hdp);
+	card_hdp_free(c->hdp);
 	if (c->mem)
 		vmem_free(c->mem);
 	free(c->flash);
@@ -165,7 +165,7 @@ bool card_vram_there(struct vcard *c, bool write, uint64_t off, uint32_t *noise)
 	uint32_t enabled = c->reg[REG_BIF_FB_EN / 4];
 	uint64_t x = (off ^ now_ns()) * 0x9E3779B97F4A7C15u;
 
-	if (!mc_ready(c)) {
+	if (!card_mc_ready(c)) {
 		if (c->mc.complained)
 			c->guest_errors++;
 		else
@@ -188,8 +188,8 @@ static void access_vram(struct vcard *c, struct vcard_tlp *tlp, bool write, uint
 {
 	if (!card_vram_there(c, write, off, &tlp->data))
 		return;
-	if (write ? hdp_write(c->hdp, off, tlp->byte_enables, tlp->data)
-	          : hdp_read(c->hdp, off, &tlp->data))
+	if (write ? card_hdp_write(c->hdp, off, tlp->byte_enables, tlp->data)
+	          : card_hdp_read(c->hdp, off, &tlp->data))
 		card_guest_error(c, "VRAM access at 0x%llx, past the end", (unsigned long long)off);
 }
 
@@ -205,9 +205,9 @@ static void access_mmio(struct vcard *c, struct vcard_tlp *tlp, bool write, uint
 	} else if (now_ns() < c->reset_until_ns) {
 		tlp->data = write ? tlp->data : CARD_ALL_ONES;
 	} else if (write) {
-		mmio_write(c, (uint32_t)off, tlp->data);
+		card_mmio_write(c, (uint32_t)off, tlp->data);
 	} else {
-		tlp->data = mmio_read(c, (uint32_t)off);
+		tlp->data = card_mmio_read(c, (uint32_t)off);
 	}
 }
 
@@ -218,7 +218,7 @@ static void access_doorbell(struct vcard *c, struct vcard_tlp *tlp, bool write, 
 	else if (tlp->byte_enables != 0xF)
 		card_guest_error(c, "doorbell written with byte enables 0x%x", tlp->byte_enables);
 	else
-		hqd_doorbell(c, off, tlp->data);
+		card_hqd_doorbell(c, off, tlp->data);
 }
 
 static enum vcard_completion access_memory(struct vcard *c, struct vcard_tlp *tlp)
@@ -228,12 +228,12 @@ static enum vcard_completion access_memory(struct vcard *c, struct vcard_tlp *tl
 	uint64_t off = 0;
 
 	if (c->laters)
-		fault_tick(c);
+		card_fault_tick(c);
 	if (c->heat.tripped) { /* its power is off, the link is still there */
 		tlp->data = write ? tlp->data : CARD_ALL_ONES;
 		return VCARD_SC;
 	}
-	switch (config_decode(c, io, tlp->address, &off)) {
+	switch (card_config_decode(c, io, tlp->address, &off)) {
 	case WINDOW_VRAM: access_vram(c, tlp, write, off); break;
 	case WINDOW_IO: /* the first registers once more: polaris.md 1.2 */
 	case WINDOW_MMIO: access_mmio(c, tlp, write, off); break;
@@ -260,7 +260,7 @@ enum vcard_completion vcard_tlp(struct vcard *c, struct vcard_tlp *tlp)
 	if (tlp->type != VCARD_CFG_READ && tlp->type != VCARD_CFG_WRITE)
 		tlp->address &= ~3ull;
 	pthread_mutex_lock(&c->lock);
-	r = tlp->type == VCARD_CFG_READ || tlp->type == VCARD_CFG_WRITE ? config_access(c, tlp)
+	r = tlp->type == VCARD_CFG_READ || tlp->type == VCARD_CFG_WRITE ? card_config_access(c, tlp)
 	                                                                : access_memory(c, tlp);
 	pthread_mutex_unlock(&c->lock);
 	return r;

@@ -2,7 +2,7 @@
  *
  * Locks: card->lock guards configuration space, registers, queue registers and HDP. The pipe
  * threads take it for register access and state changes, never while they execute packets or wait.
- * What a pipe thread executes (struct cp_queue below "execution") is touched by that thread only.
+ * What a pipe thread executes (struct card_queue below "execution") is touched by that thread only.
  * The engine's report callback takes no lock: it runs while somebody may be waiting for the engine
  * with the lock held.
  */
@@ -47,11 +47,11 @@
 enum cp_error { CP_ERROR_PACKET = 1, CP_ERROR_ADDRESS = 2, CP_ERROR_SHADER = 4 };
 
 struct vcard;
-struct cp_pipe;
+struct card_pipe;
 
 /* A run of packets being executed: the ring, or an indirect buffer. Dwords [pos, fetched) were
  * taken from memory earlier and stay as they were (resident-plans.md 15.1). */
-struct cp_stream {
+struct card_stream {
 	uint64_t base; /* VRAM offset */
 	uint64_t size; /* dwords; of the ring: a power of two */
 	uint64_t pos;  /* next dword; the ring counts on past its end */
@@ -64,7 +64,7 @@ struct cp_stream {
 };
 
 /* RELEASE_MEM waiting for the work before it. */
-struct cp_release {
+struct card_release {
 	uint32_t event, control;
 	uint64_t address; /* VRAM offset */
 	uint64_t data;
@@ -72,21 +72,21 @@ struct cp_release {
 };
 #define CP_MAX_RELEASES 256 /* EOP_SIZE 0xA: 0x800 dwords, 8 an entry (resident-plans.md 6) */
 
-struct cp_queue {
+struct card_queue {
 	struct vcard *card;
-	struct cp_pipe *pipe;
+	struct card_pipe *pipe;
 	unsigned index;
 	/* registers, under card->lock */
 	uint32_t hqd[HQD_DWORDS];
 	bool stopped; /* after an error: nothing is fetched until a dequeue */
 	bool fresh;   /* activated, not latched by the pipe yet */
 	/* execution */
-	struct cp_stream ring, ib;
+	struct card_stream ring, ib;
 	bool in_ib;
 	uint64_t packets;
 	uint32_t compute[COMPUTE_DWORDS];
 	bool compute_set[COMPUTE_DWORDS];
-	struct cp_release release[CP_MAX_RELEASES];
+	struct card_release release[CP_MAX_RELEASES];
 	unsigned releases, max_releases;
 	uint32_t dma[7]; /* a DMA_DATA without CP_SYNC not done yet */
 	bool dma_pending;
@@ -95,19 +95,19 @@ struct cp_queue {
 	uint32_t *scratch; /* a packet that wraps round the ring end */
 };
 
-struct cp_pipe {
+struct card_pipe {
 	struct vcard *card;
 	unsigned index;
 	pthread_t thread;
 	bool started;
 	pthread_cond_t wake;
-	_Atomic(struct cp_queue *) running; /* written under the lock */
+	_Atomic(struct card_queue *) running; /* written under the lock */
 	atomic_bool
 	        attention; /* something below or in the queue's registers wants to be looked at */
 	atomic_bool fault; /* a dispatch of the running queue faulted */
 	bool abort;        /* reset or free: drop what runs */
 	unsigned next;     /* queue to look at first */
-	struct cp_queue queue[CARD_QUEUES];
+	struct card_queue queue[CARD_QUEUES];
 };
 
 #define CARD_DIDT 0x80 /* registers of the DIDT space: polaris.md 10.8 */
@@ -116,7 +116,7 @@ struct config_function {
 	uint32_t value[1024], writable[1024], clear_on_one[1024];
 };
 
-struct hdp;
+struct card_hdp;
 
 struct vcard {
 	struct vcard_options opt;
@@ -145,9 +145,9 @@ struct vcard {
 		uint32_t index, value;
 	} pcie[CARD_PCIE_CORE];
 	unsigned pcie_used;
-	struct mc_seq mc;
-	struct smu smu;
-	struct heat heat;
+	struct card_mc_seq mc;
+	struct card_smu smu;
+	struct card_heat heat;
 	uint32_t ucode;   /* mask of the engines that have theirs */
 	bool mec_blocked; /* unhalted without what it needs: nothing runs until it is halted */
 	unsigned fault[VCARD_FAULT_COUNT];
@@ -161,8 +161,8 @@ struct vcard {
 		bool smc;
 		uint32_t address, flip;
 	} spoil[CARD_SPOILS];
-	struct hdp *hdp;
-	struct cp_pipe pipe[CARD_PIPES];
+	struct card_hdp *hdp;
+	struct card_pipe pipe[CARD_PIPES];
 	_Atomic uint64_t fb_base, fb_size;
 	atomic_uint_least64_t guest_errors, packets;
 };
@@ -186,8 +186,8 @@ bool card_vram_offset(struct vcard *c, uint64_t mc, uint64_t len, uint64_t *off)
 bool card_vram_there(struct vcard *c, bool write, uint64_t off, uint32_t *noise);
 
 /* config.c: with the lock held. */
-void config_reset(struct vcard *c);
-enum vcard_completion config_access(struct vcard *c, struct vcard_tlp *tlp);
+void card_config_reset(struct vcard *c);
+enum vcard_completion card_config_access(struct vcard *c, struct vcard_tlp *tlp);
 enum card_window {
 	WINDOW_NONE,
 	WINDOW_VRAM,
@@ -197,17 +197,17 @@ enum card_window {
 	WINDOW_AUDIO,
 	WINDOW_IO
 };
-/* config_decode - who claims a bus address, and the offset inside. */
-enum card_window config_decode(struct vcard *c, bool io, uint64_t address, uint64_t *off);
+/* card_config_decode - who claims a bus address, and the offset inside. */
+enum card_window card_config_decode(struct vcard *c, bool io, uint64_t address, uint64_t *off);
 
 /* mmio.c: with the lock held; offsets are bytes, dword aligned. */
-void mmio_reset(struct vcard *c);
-uint32_t mmio_read(struct vcard *c, uint32_t off);
-void mmio_write(struct vcard *c, uint32_t off, uint32_t value);
+void card_mmio_reset(struct vcard *c);
+uint32_t card_mmio_read(struct vcard *c, uint32_t off);
+void card_mmio_write(struct vcard *c, uint32_t off, uint32_t value);
 /* What packets may reach: registers that are not banked and start or stop nothing. Return: 0;
  * -EPERM, not logged. */
-int mmio_cp_read(struct vcard *c, uint32_t off, uint32_t *value);
-int mmio_cp_write(struct vcard *c, uint32_t off, uint32_t value);
+int card_mmio_cp_read(struct vcard *c, uint32_t off, uint32_t *value);
+int card_mmio_cp_write(struct vcard *c, uint32_t off, uint32_t value);
 enum reg_kind {
 	REG_UNDEFINED,
 	REG_STORE,
@@ -220,106 +220,108 @@ enum reg_kind {
 	REG_UNPOSTED, /* the same, but only ASIC_Init may: undefined once the card is posted */
 };
 /* mmio_regs.c: what exists and its value after reset. */
-void mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS]);
-void mmio_regs_reset(struct vcard *c);
+void card_mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS]);
+void card_mmio_regs_reset(struct vcard *c);
 /* post_regs.c: the blocks of the VBIOS, over what is still undefined. */
-void post_regs_define(uint8_t kind[CARD_MMIO_DWORDS]);
+void card_post_regs_define(uint8_t kind[CARD_MMIO_DWORDS]);
 /* post_regs_special - registers with effects that only ASIC_Init and the memory microcode use.
  * Return: whether @off is one. */
-bool post_regs_read(struct vcard *c, uint32_t off, uint32_t *value);
-bool post_regs_write(struct vcard *c, uint32_t off, uint32_t value);
-void post_regs_reset(struct vcard *c);
+bool card_post_regs_read(struct vcard *c, uint32_t off, uint32_t *value);
+bool card_post_regs_write(struct vcard *c, uint32_t off, uint32_t value);
+void card_post_regs_reset(struct vcard *c);
 
 /* smc.c: the SMC address space behind the index/data pairs, with the lock held. @vbios: through the
  * pair that ATOM tables use, where whole blocks are storage; else named registers only. */
-int smc_new(struct vcard *c);
-void smc_reset(struct vcard *c);
+int card_smc_new(struct vcard *c);
+void card_smc_reset(struct vcard *c);
 uint32_t card_smc_read(struct vcard *c, uint32_t index, bool vbios);
 void card_smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios);
-uint32_t *smc_storage(struct vcard *c, uint32_t index); /* NULL: no such register */
+uint32_t *card_smc_storage(struct vcard *c, uint32_t index); /* NULL: no such register */
 
 /* rom.c: load or build the flash. Return: 0; -errno, logged. */
-int rom_new(struct vcard *c);
-uint32_t rom_window(const struct vcard *c); /* bytes of the expansion ROM BAR */
+int card_rom_new(struct vcard *c);
+uint32_t card_rom_window(const struct vcard *c); /* bytes of the expansion ROM BAR */
 
 /* faults.c: arm what is due; what a spoilt register reads. */
-void fault_tick(struct vcard *c);
-uint32_t fault_spoil(const struct vcard *c, bool smc, uint32_t address, uint32_t value);
+void card_fault_tick(struct vcard *c);
+uint32_t card_fault_spoil(const struct vcard *c, bool smc, uint32_t address, uint32_t value);
 /* engines.c: halt bits of a card whose engines need their microcode. */
-void engine_check_mec(struct vcard *c);
-void engine_check(struct vcard *c, uint32_t off);
+void card_engine_check_mec(struct vcard *c);
+void card_engine_check(struct vcard *c, uint32_t off);
 
 /* hdp.c: with the lock held. */
-int hdp_new(struct hdp **out, struct vmem *mem);
-void hdp_free(struct hdp *h);
-void hdp_reset(struct hdp *h); /* forget everything, written or cached */
-int hdp_write(struct hdp *h, uint64_t off, unsigned byte_enables, uint32_t data);
-int hdp_read(struct hdp *h, uint64_t off, uint32_t *data);
-void hdp_flush(struct hdp *h);
-void hdp_invalidate(struct hdp *h);
+int card_hdp_new(struct card_hdp **out, struct vmem *mem);
+void card_hdp_free(struct card_hdp *h);
+void card_hdp_reset(struct card_hdp *h); /* forget everything, written or cached */
+int card_hdp_write(struct card_hdp *h, uint64_t off, unsigned byte_enables, uint32_t data);
+int card_hdp_read(struct card_hdp *h, uint64_t off, uint32_t *data);
+void card_hdp_flush(struct card_hdp *h);
+void card_hdp_invalidate(struct card_hdp *h);
 
 /* hqd.c: queue registers and doorbells, with the lock held. */
-uint32_t hqd_read(struct vcard *c, uint32_t off);
-void hqd_write(struct vcard *c, uint32_t off, uint32_t value);
-void hqd_doorbell(struct vcard *c, uint64_t off, uint32_t value);
-void hqd_reset(struct vcard *c);
-bool hqd_halted(struct vcard *c);
-uint64_t hqd_ring_dwords(const struct cp_queue *q);
-static inline bool hqd_active(const struct cp_queue *q)
+uint32_t card_hqd_read(struct vcard *c, uint32_t off);
+void card_hqd_write(struct vcard *c, uint32_t off, uint32_t value);
+void card_hqd_doorbell(struct vcard *c, uint64_t off, uint32_t value);
+void card_hqd_reset(struct vcard *c);
+bool card_hqd_halted(struct vcard *c);
+uint64_t card_hqd_ring_dwords(const struct card_queue *q);
+static inline bool hqd_active(const struct card_queue *q)
 {
 	return q->hqd[(REG_CP_HQD_ACTIVE - HQD_FIRST) / 4] & 1;
 }
 
 /* cp.c: the pipe threads. */
-int cp_init(struct vcard *c);
-void cp_fini(struct vcard *c);
-int cp_start_pipe(struct cp_pipe *p); /* first activation; with the lock held */
-void cp_poke(struct cp_pipe *p);      /* something changed; with the lock held */
-void cp_quiesce(
+int card_cp_init(struct vcard *c);
+void card_cp_fini(struct vcard *c);
+int card_cp_start_pipe(struct card_pipe *p); /* first activation; with the lock held */
+void card_cp_poke(struct card_pipe *p);      /* something changed; with the lock held */
+void card_cp_quiesce(
         struct vcard *c); /* every pipe drops what it runs; lock held, released while waiting */
-bool cp_busy(struct vcard *c);
-void cp_report(void *ctx, const struct gcn3_dispatch *d,
+bool card_cp_busy(struct vcard *c);
+void card_cp_report(void *ctx, const struct gcn3_dispatch *d,
         const struct gcn3_report *r); /* engine callback */
-/* cp_checkpoint - between packets and inside waits. Return: 0 go on; -ECANCELED the queue is to be
- * given up; -EIO a dispatch faulted. @in_wait: the queue blocks inside a packet. */
-int cp_checkpoint(struct cp_queue *q, bool in_wait);
+/* card_cp_checkpoint - between packets and inside waits. Return: 0 go on; -ECANCELED the queue is
+ * to be given up; -EIO a dispatch faulted. @in_wait: the queue blocks inside a packet. */
+int card_cp_checkpoint(struct card_queue *q, bool in_wait);
 
 /* cp_fetch.c */
-int cp_stream_open(struct cp_stream *s, uint64_t base, uint64_t size, bool ring, bool uncached);
-void cp_stream_free(struct cp_stream *s);
-void cp_stream_refetch(struct cp_stream *s); /* forget what was fetched ahead */
-/* cp_stream_want - make @count dwords at pos available, reading ahead in chunks. Return: false when
- * they cross the end. */
-bool cp_stream_want(struct vcard *c, struct cp_stream *s, uint64_t count);
-static inline uint32_t cp_stream_at(const struct cp_stream *s, uint64_t i)
+int card_cp_stream_open(
+        struct card_stream *s, uint64_t base, uint64_t size, bool ring, bool uncached);
+void card_cp_stream_free(struct card_stream *s);
+void card_cp_stream_refetch(struct card_stream *s); /* forget what was fetched ahead */
+/* card_cp_stream_want - make @count dwords at pos available, reading ahead in chunks. Return: false
+ * when they cross the end. */
+bool card_cp_stream_want(struct vcard *c, struct card_stream *s, uint64_t count);
+static inline uint32_t cp_stream_at(const struct card_stream *s, uint64_t i)
 {
 	return s->data[s->ring ? (s->pos + i) & (s->size - 1) : s->pos + i];
 }
 
 /* cp_packets.c and the other cp_*.c: one packet. @p: the packet, header first; @n: its dwords.
- * Return: 0; -ECANCELED, -EIO as cp_checkpoint; -EBADMSG malformed and -EFAULT bad address (both
- * logged). */
-int cp_step(struct cp_queue *q);
-typedef int cp_packet_fn(struct cp_queue *q, const uint32_t *p, uint32_t n);
-cp_packet_fn cp_nop, cp_dispatch_direct, cp_dispatch_indirect, cp_atomic_mem, cp_cond_exec,
-        cp_write_data, cp_wait_reg_mem, cp_indirect_buffer, cp_copy_data, cp_cond_write,
-        cp_event_write, cp_release_mem, cp_dma_data, cp_acquire_mem, cp_rewind, cp_set_sh_reg,
-        cp_set_uconfig_reg;
-/* cp_bad - count and log a malformed packet of @q. Return: -EBADMSG. */
-int cp_bad(struct cp_queue *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+ * Return: 0; -ECANCELED, -EIO as card_cp_checkpoint; -EBADMSG malformed and -EFAULT bad address
+ * (both logged). */
+int card_cp_step(struct card_queue *q);
+typedef int cp_packet_fn(struct card_queue *q, const uint32_t *p, uint32_t n);
+cp_packet_fn card_cp_nop, card_cp_dispatch_direct, card_cp_dispatch_indirect, card_cp_atomic_mem,
+        card_cp_cond_exec, card_cp_write_data, card_cp_wait_reg_mem, card_cp_indirect_buffer,
+        card_cp_copy_data, card_cp_cond_write, card_cp_event_write, card_cp_release_mem,
+        card_cp_dma_data, card_cp_acquire_mem, card_cp_rewind, card_cp_set_sh_reg,
+        card_cp_set_uconfig_reg;
+/* card_cp_bad - count and log a malformed packet of @q. Return: -EBADMSG. */
+int card_cp_bad(struct card_queue *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Memory as packets address it: MC addresses, checked. Return: 0; -EFAULT, logged. */
-int cp_address(
-        struct cp_queue *q, uint32_t lo, uint32_t hi, uint64_t len, uint64_t align, uint64_t *off);
-bool cp_compare(uint32_t function, uint32_t value, uint32_t reference);
+int card_cp_address(struct card_queue *q, uint32_t lo, uint32_t hi, uint64_t len, uint64_t align,
+        uint64_t *off);
+bool card_cp_compare(uint32_t function, uint32_t value, uint32_t reference);
 /* cp_data.c: registers as packets reach them, SH space included; @dw: dword index. */
-int cp_read_register(struct cp_queue *q, uint32_t dw, uint32_t *value);
-int cp_write_register(struct cp_queue *q, uint32_t dw, uint32_t value);
+int card_cp_read_register(struct card_queue *q, uint32_t dw, uint32_t *value);
+int card_cp_write_register(struct card_queue *q, uint32_t dw, uint32_t value);
 /* cp_sync.c */
-int cp_wait_dispatches(struct cp_queue *q);
-void cp_retire(struct cp_queue *q, bool blocked);
-void cp_finish_dma(struct cp_queue *q);
-bool cp_settled(struct cp_queue *q); /* nothing outstanding */
+int card_cp_wait_dispatches(struct card_queue *q);
+void card_cp_retire(struct card_queue *q, bool blocked);
+void card_cp_finish_dma(struct card_queue *q);
+bool card_cp_settled(struct card_queue *q); /* nothing outstanding */
 /* cp_dispatch.c */
-void cp_compute_poison(struct cp_queue *q);
+void card_cp_compute_poison(struct card_queue *q);
 
 #endif

@@ -89,7 +89,7 @@ static void define_capabilities(struct config_function *f)
 	define(f, CFG_AER + 20, 0x00002000, 0x0000F1C1);
 }
 
-void config_reset(struct vcard *c)
+void card_config_reset(struct vcard *c)
 {
 	struct config_function *gpu = &c->config[0], *audio = &c->config[1];
 
@@ -101,7 +101,7 @@ void config_reset(struct vcard *c)
 	define_bar(gpu, CFG_BAR4, 0x100, 0x1);
 	define_bar(gpu, CFG_BAR5, RX_MMIO_BYTES, 0x0);
 	define(gpu, CFG_SUBSYSTEM, c->subsystem, 0);
-	define(gpu, CFG_ROM, 0, ~(rom_window(c) - 1) | 1);
+	define(gpu, CFG_ROM, 0, ~(card_rom_window(c) - 1) | 1);
 	define_header(audio, 0xAAF01002, 0x04030000); /* bridge.md 4.2 */
 	define_capabilities(audio);
 	audio->value[CFG_INTERRUPT / 4] = 0x00000200; /* INTB# */
@@ -119,7 +119,7 @@ static uint32_t lanes(unsigned byte_enables)
 	return mask;
 }
 
-enum vcard_completion config_access(struct vcard *c, struct vcard_tlp *tlp)
+enum vcard_completion card_config_access(struct vcard *c, struct vcard_tlp *tlp)
 {
 	unsigned function = (unsigned)(tlp->address >> 12),
 	         i = (unsigned)(tlp->address & 0xFFC) / 4;
@@ -172,7 +172,7 @@ static bool decodes(const struct config_function *f, uint32_t command)
 	return d0 && f->value[CFG_COMMAND / 4] & command;
 }
 
-enum card_window config_decode(struct vcard *c, bool io, uint64_t address, uint64_t *off)
+enum card_window card_config_decode(struct vcard *c, bool io, uint64_t address, uint64_t *off)
 {
 	const struct config_function *gpu = &c->config[0], *audio = &c->config[1];
 
@@ -187,7 +187,8 @@ enum card_window config_decode(struct vcard *c, bool io, uint64_t address, uint6
 			return WINDOW_MMIO;
 		if (hit(gpu, CFG_BAR2, CARD_BAR2_BYTES, address, off))
 			return WINDOW_DOORBELL;
-		if (gpu->value[CFG_ROM / 4] & 1 && hit(gpu, CFG_ROM, rom_window(c), address, off))
+		if (gpu->value[CFG_ROM / 4] & 1 &&
+		        hit(gpu, CFG_ROM, card_rom_window(c), address, off))
 			return WINDOW_ROM;
 	}
 	if (decodes(audio, COMMAND_MEMORY) && hit(audio, CFG_BAR0, CARD_AUDIO_BYTES, address, off))

@@ -12,7 +12,7 @@
 #define IDLE_POLL_MIN_US 20u
 #define IDLE_POLL_MAX_US 1000u
 
-static uint32_t dequeue_request(const struct cp_queue *q)
+static uint32_t dequeue_request(const struct card_queue *q)
 {
 	return hqd_active(q) ? HQD(q, CP_HQD_DEQUEUE_REQUEST) & 7 : 0;
 }
@@ -28,15 +28,15 @@ static void wait_us(pthread_cond_t *cond, pthread_mutex_t *lock, unsigned us)
 	pthread_cond_timedwait(cond, lock, &t);
 }
 
-void cp_poke(struct cp_pipe *p)
+void card_cp_poke(struct card_pipe *p)
 {
 	atomic_store(&p->attention, true);
 	pthread_cond_broadcast(&p->wake);
 }
 
-int cp_checkpoint(struct cp_queue *q, bool in_wait)
+int card_cp_checkpoint(struct card_queue *q, bool in_wait)
 {
-	struct cp_pipe *p = q->pipe;
+	struct card_pipe *p = q->pipe;
 	struct vcard *c = q->card;
 	int r = 0;
 
@@ -51,7 +51,7 @@ int cp_checkpoint(struct cp_queue *q, bool in_wait)
 			r = -ECANCELED;
 		else if (atomic_load(&p->fault))
 			r = -EIO;
-		else if (hqd_halted(c)) {
+		else if (card_hqd_halted(c)) {
 			pthread_cond_wait(&p->wake, &c->lock);
 			continue;
 		}
@@ -62,31 +62,31 @@ int cp_checkpoint(struct cp_queue *q, bool in_wait)
 }
 
 /* latch - what the CP takes from the registers when a queue becomes active. Lock held. */
-static int latch(struct cp_queue *q)
+static int latch(struct card_queue *q)
 {
 	uint64_t base = ((uint64_t)HQD(q, CP_HQD_PQ_BASE_HI) << 32 | HQD(q, CP_HQD_PQ_BASE)) << 8;
-	uint64_t off = 0, size = hqd_ring_dwords(q);
+	uint64_t off = 0, size = card_hqd_ring_dwords(q);
 	bool uncached =
 	        (HQD(q, CP_HQD_PQ_CONTROL) >> 15 & 3) == 3; /* MTYPE[16:15]: polaris.md 6.6 */
 
 	if (!q->scratch)
 		q->scratch = malloc(0x4001 * sizeof(*q->scratch)); /* the longest packet */
 	if (!q->scratch || !card_vram_offset(q->card, base, size * 4, &off) ||
-	        cp_stream_open(&q->ring, off, size, true, uncached))
+	        card_cp_stream_open(&q->ring, off, size, true, uncached))
 		return -ENOMEM;
 	q->ring.pos = q->ring.fetched = q->ring.limit = HQD(q, CP_HQD_PQ_RPTR);
 	q->in_ib = q->dma_pending = q->fresh = false;
 	q->releases = 0;
 	q->max_releases = MAX(1u, (2u << (HQD(q, CP_HQD_EOP_CONTROL) & 0x3F)) / 8);
 	q->reported_rptr = HQD(q, CP_HQD_PQ_RPTR);
-	cp_compute_poison(q);
+	card_cp_compute_poison(q);
 	return 0;
 }
 
 /* refill - how far the ring may be read now. Return: whether there is something. */
-static bool refill(struct cp_queue *q)
+static bool refill(struct card_queue *q)
 {
-	struct cp_stream *s = &q->ring;
+	struct card_stream *s = &q->ring;
 
 	pthread_mutex_lock(&q->card->lock);
 	s->limit = s->pos + ((HQD(q, CP_HQD_PQ_WPTR) - s->pos) & (s->size - 1));
@@ -94,7 +94,7 @@ static bool refill(struct cp_queue *q)
 	return s->limit > s->pos;
 }
 
-static void report_rptr(struct cp_queue *q, uint32_t rptr)
+static void report_rptr(struct card_queue *q, uint32_t rptr)
 {
 	uint64_t off, mc = (uint64_t)(HQD(q, CP_HQD_PQ_RPTR_REPORT_ADDR_HI) & 0xFFFF) << 32 |
 	                   HQD(q, CP_HQD_PQ_RPTR_REPORT_ADDR);
@@ -108,7 +108,7 @@ static void report_rptr(struct cp_queue *q, uint32_t rptr)
 
 /* publish_rptr - the register at once, the report when a block is passed or the ring ran empty
  * (resident-plans.md 2: unit 2^(n+1) dwords). */
-static void publish_rptr(struct cp_queue *q, bool drained)
+static void publish_rptr(struct card_queue *q, bool drained)
 {
 	uint32_t rptr = (uint32_t)(q->ring.pos & (q->ring.size - 1));
 	unsigned shift;
@@ -122,13 +122,13 @@ static void publish_rptr(struct cp_queue *q, bool drained)
 }
 
 /* rest - the ring is empty but work is outstanding: until it ended or more was granted. */
-static void rest(struct cp_queue *q, unsigned *poll_us)
+static void rest(struct card_queue *q, unsigned *poll_us)
 {
 	struct vcard *c = q->card;
 
-	cp_finish_dma(q);
-	cp_retire(q, true);
-	if (cp_settled(q))
+	card_cp_finish_dma(q);
+	card_cp_retire(q, true);
+	if (card_cp_settled(q))
 		return;
 	pthread_mutex_lock(&c->lock);
 	if (!atomic_load(&q->pipe->attention))
@@ -138,13 +138,13 @@ static void rest(struct cp_queue *q, unsigned *poll_us)
 }
 
 /* run - packets of one queue until it is drained and settled. Return: 0, or why it ended. */
-static int run(struct cp_queue *q)
+static int run(struct card_queue *q)
 {
 	unsigned poll_us = IDLE_POLL_MIN_US;
 	bool from_ring;
 
 	for (;;) {
-		int r = cp_checkpoint(q, false);
+		int r = card_cp_checkpoint(q, false);
 
 		if (r)
 			return r;
@@ -152,14 +152,14 @@ static int run(struct cp_queue *q)
 			q->in_ib = false;
 		if (!q->in_ib && q->ring.pos == q->ring.limit && !refill(q)) {
 			publish_rptr(q, true);
-			if (cp_settled(q))
+			if (card_cp_settled(q))
 				return 0;
 			rest(q, &poll_us);
 			continue;
 		}
 		poll_us = IDLE_POLL_MIN_US;
 		from_ring = !q->in_ib;
-		r = cp_step(q);
+		r = card_cp_step(q);
 		if (from_ring)
 			publish_rptr(q, false);
 		if (r)
@@ -168,7 +168,7 @@ static int run(struct cp_queue *q)
 }
 
 /* stop - a queue that did something wrong fetches no more until it is dequeued; its waves end. */
-static void stop(struct cp_queue *q, int why)
+static void stop(struct card_queue *q, int why)
 {
 	struct vcard *c = q->card;
 	uint32_t code = why == -EIO      ? CP_ERROR_SHADER
@@ -188,7 +188,7 @@ static void stop(struct cp_queue *q, int why)
 }
 
 /* deactivate - honour a dequeue request: drain lets waves finish, reset ends them. Lock held. */
-static void deactivate(struct cp_queue *q)
+static void deactivate(struct card_queue *q)
 {
 	struct vcard *c = q->card;
 	unsigned pipe = q->pipe->index;
@@ -201,8 +201,8 @@ static void deactivate(struct cp_queue *q)
 	if (c->stopping || q->pipe->abort)
 		return;
 	if (dequeue_request(q) == 1 && !q->stopped && !q->fresh) {
-		cp_finish_dma(q);
-		cp_retire(q, true);
+		card_cp_finish_dma(q);
+		card_cp_retire(q, true);
 	}
 	HQD(q, CP_HQD_ACTIVE) = 0;
 	HQD(q, CP_HQD_DEQUEUE_REQUEST) = 0;
@@ -212,17 +212,18 @@ static void deactivate(struct cp_queue *q)
 	q->dma_pending = false;
 }
 
-static bool has_work(const struct cp_queue *q)
+static bool has_work(const struct card_queue *q)
 {
 	return !q->stopped && (q->fresh || HQD(q, CP_HQD_PQ_RPTR) != HQD(q, CP_HQD_PQ_WPTR));
 }
 
-static struct cp_queue *pick(struct cp_pipe *p)
+static struct card_queue *pick(struct card_pipe *p)
 {
 	for (unsigned i = 0; i < CARD_QUEUES; i++) {
-		struct cp_queue *q = &p->queue[(p->next + i) % CARD_QUEUES];
+		struct card_queue *q = &p->queue[(p->next + i) % CARD_QUEUES];
 
-		if (dequeue_request(q) || (hqd_active(q) && has_work(q) && !hqd_halted(p->card))) {
+		if (dequeue_request(q) ||
+		        (hqd_active(q) && has_work(q) && !card_hqd_halted(p->card))) {
 			p->next = q->index + 1;
 			return q;
 		}
@@ -231,7 +232,7 @@ static struct cp_queue *pick(struct cp_pipe *p)
 }
 
 /* execute - packets until the queue has none left. Lock held, released meanwhile. */
-static void execute(struct cp_queue *q)
+static void execute(struct card_queue *q)
 {
 	struct vcard *c = q->card;
 	int r = q->fresh ? latch(q) : 0;
@@ -246,7 +247,7 @@ static void execute(struct cp_queue *q)
 }
 
 /* turn - one queue for as long as it has something to do. Lock held, released meanwhile. */
-static void turn(struct cp_queue *q)
+static void turn(struct card_queue *q)
 {
 	struct vcard *c = q->card;
 
@@ -262,12 +263,12 @@ static void turn(struct cp_queue *q)
 
 static void *pipe_main(void *arg)
 {
-	struct cp_pipe *p = arg;
+	struct card_pipe *p = arg;
 	struct vcard *c = p->card;
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->stopping) {
-		struct cp_queue *q = p->abort ? NULL : pick(p);
+		struct card_queue *q = p->abort ? NULL : pick(p);
 
 		if (!q)
 			pthread_cond_wait(&p->wake, &c->lock);
@@ -278,7 +279,7 @@ static void *pipe_main(void *arg)
 	return NULL;
 }
 
-int cp_start_pipe(struct cp_pipe *p)
+int card_cp_start_pipe(struct card_pipe *p)
 {
 	int r;
 
@@ -293,7 +294,7 @@ int cp_start_pipe(struct cp_pipe *p)
 	return 0;
 }
 
-int cp_init(struct vcard *c)
+int card_cp_init(struct vcard *c)
 {
 	pthread_condattr_t attr;
 
@@ -323,7 +324,7 @@ static bool any_running(struct vcard *c)
 	return any;
 }
 
-bool cp_busy(struct vcard *c)
+bool card_cp_busy(struct vcard *c)
 {
 	return any_running(c);
 }
@@ -334,7 +335,7 @@ static void kill_until_parked(struct vcard *c)
 {
 	while (c->engine && any_running(c)) {
 		for (unsigned p = 0; p < CARD_PIPES; p++) {
-			cp_poke(&c->pipe[p]);
+			card_cp_poke(&c->pipe[p]);
 			gcn3_kill(c->engine, p);
 		}
 		wait_us(&c->parked, &c->lock, IDLE_POLL_MAX_US);
@@ -343,7 +344,7 @@ static void kill_until_parked(struct vcard *c)
 		gcn3_kill(c->engine, p);
 }
 
-void cp_quiesce(struct vcard *c)
+void card_cp_quiesce(struct vcard *c)
 {
 	for (unsigned p = 0; p < CARD_PIPES; p++)
 		c->pipe[p].abort = true;
@@ -351,26 +352,26 @@ void cp_quiesce(struct vcard *c)
 	for (unsigned p = 0; p < CARD_PIPES; p++) {
 		gcn3_wait_idle(c->engine, p);
 		c->pipe[p].abort = false;
-		cp_poke(&c->pipe[p]);
+		card_cp_poke(&c->pipe[p]);
 	}
 }
 
-void cp_fini(struct vcard *c)
+void card_cp_fini(struct vcard *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->stopping = true;
 	for (unsigned p = 0; p < CARD_PIPES; p++)
-		cp_poke(&c->pipe[p]);
+		card_cp_poke(&c->pipe[p]);
 	kill_until_parked(c);
 	pthread_mutex_unlock(&c->lock);
 	for (unsigned p = 0; p < CARD_PIPES; p++) {
-		struct cp_pipe *pipe = &c->pipe[p];
+		struct card_pipe *pipe = &c->pipe[p];
 
 		if (pipe->started)
 			pthread_join(pipe->thread, NULL);
 		for (unsigned i = 0; i < CARD_QUEUES; i++) {
-			cp_stream_free(&pipe->queue[i].ring);
-			cp_stream_free(&pipe->queue[i].ib);
+			card_cp_stream_free(&pipe->queue[i].ring);
+			card_cp_stream_free(&pipe->queue[i].ib);
 			free(pipe->queue[i].scratch);
 		}
 		pthread_cond_destroy(&pipe->wake);
@@ -378,10 +379,10 @@ void cp_fini(struct vcard *c)
 	pthread_cond_destroy(&c->parked);
 }
 
-void cp_report(void *ctx, const struct gcn3_dispatch *d, const struct gcn3_report *r)
+void card_cp_report(void *ctx, const struct gcn3_dispatch *d, const struct gcn3_report *r)
 {
 	struct vcard *c = ctx;
-	struct cp_pipe *p = &c->pipe[d->queue % CARD_PIPES];
+	struct card_pipe *p = &c->pipe[d->queue % CARD_PIPES];
 
 	if (r->status == GCN3_KILLED) {
 		card_log(c, "pipe %u: dispatch of kernel 0x%llx ended from outside", p->index,

@@ -14,7 +14,7 @@
 
 /* compute_slot - the queue's own copy of a COMPUTE_* register that packets may set; NULL for
  * others. */
-static uint32_t *compute_slot(struct cp_queue *q, uint32_t dw, bool write)
+static uint32_t *compute_slot(struct card_queue *q, uint32_t dw, bool write)
 {
 	uint32_t i = dw - COMPUTE_FIRST / 4;
 	uint32_t off = dw * 4;
@@ -30,7 +30,7 @@ static uint32_t *compute_slot(struct cp_queue *q, uint32_t dw, bool write)
 	return &q->compute[i];
 }
 
-static int check_privilege(struct cp_queue *q, uint32_t dw)
+static int check_privilege(struct card_queue *q, uint32_t dw)
 {
 	bool uconfig = dw >= PACKET3_SET_UCONFIG_REG_START && dw < PACKET3_SET_UCONFIG_REG_END;
 
@@ -38,10 +38,10 @@ static int check_privilege(struct cp_queue *q, uint32_t dw)
 	 * read without lock. */
 	if (uconfig || HQD(q, CP_HQD_PQ_CONTROL) & PRIV_STATE)
 		return 0;
-	return cp_bad(q, "register 0x%x needs PRIV_STATE", dw);
+	return card_cp_bad(q, "register 0x%x needs PRIV_STATE", dw);
 }
 
-int cp_read_register(struct cp_queue *q, uint32_t dw, uint32_t *value)
+int card_cp_read_register(struct card_queue *q, uint32_t dw, uint32_t *value)
 {
 	uint32_t *slot = compute_slot(q, dw, false);
 	int r;
@@ -51,17 +51,17 @@ int cp_read_register(struct cp_queue *q, uint32_t dw, uint32_t *value)
 		return 0;
 	}
 	if (dw >= CARD_MMIO_DWORDS)
-		return cp_bad(q, "read of register 0x%x", dw);
+		return card_cp_bad(q, "read of register 0x%x", dw);
 	r = check_privilege(q, dw);
 	if (r)
 		return r;
 	pthread_mutex_lock(&q->card->lock);
-	r = mmio_cp_read(q->card, dw * 4, value);
+	r = card_mmio_cp_read(q->card, dw * 4, value);
 	pthread_mutex_unlock(&q->card->lock);
-	return r ? cp_bad(q, "packets cannot read register 0x%x", dw) : 0;
+	return r ? card_cp_bad(q, "packets cannot read register 0x%x", dw) : 0;
 }
 
-int cp_write_register(struct cp_queue *q, uint32_t dw, uint32_t value)
+int card_cp_write_register(struct card_queue *q, uint32_t dw, uint32_t value)
 {
 	uint32_t *slot = compute_slot(q, dw, true);
 	int r;
@@ -71,25 +71,25 @@ int cp_write_register(struct cp_queue *q, uint32_t dw, uint32_t value)
 		return 0;
 	}
 	if (dw >= CARD_MMIO_DWORDS)
-		return cp_bad(q, "write to register 0x%x", dw);
+		return card_cp_bad(q, "write to register 0x%x", dw);
 	r = check_privilege(q, dw);
 	if (r)
 		return r;
 	pthread_mutex_lock(&q->card->lock);
-	r = mmio_cp_write(q->card, dw * 4, value);
+	r = card_mmio_cp_write(q->card, dw * 4, value);
 	pthread_mutex_unlock(&q->card->lock);
-	return r ? cp_bad(q, "packets cannot write register 0x%x", dw) : 0;
+	return r ? card_cp_bad(q, "packets cannot write register 0x%x", dw) : 0;
 }
 
 static int set_registers(
-        struct cp_queue *q, const uint32_t *p, uint32_t n, uint32_t start, uint32_t end)
+        struct card_queue *q, const uint32_t *p, uint32_t n, uint32_t start, uint32_t end)
 {
 	uint32_t dw = start + (p[1] & PM4_SET_REG_OFFSET_MASK);
 
 	if (p[1] & ~PM4_SET_REG_OFFSET_MASK || dw + (n - 2) > end)
-		return cp_bad(q, "SET_*_REG offset 0x%x, %u registers", p[1], n - 2);
+		return card_cp_bad(q, "SET_*_REG offset 0x%x, %u registers", p[1], n - 2);
 	for (uint32_t i = 2; i < n; i++, dw++) {
-		int r = cp_write_register(q, dw, p[i]);
+		int r = card_cp_write_register(q, dw, p[i]);
 
 		if (r)
 			return r;
@@ -97,19 +97,19 @@ static int set_registers(
 	return 0;
 }
 
-int cp_set_sh_reg(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_set_sh_reg(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	return set_registers(q, p, n, PACKET3_SET_SH_REG_START, PACKET3_SET_SH_REG_END);
 }
 
-int cp_set_uconfig_reg(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_set_uconfig_reg(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	return set_registers(q, p, n, PACKET3_SET_UCONFIG_REG_START, PACKET3_SET_UCONFIG_REG_END);
 }
 
 /* store - dwords to memory past L2 (1, 5), which leaves stale lines there, or into L2 (2). */
 static int store(
-        struct cp_queue *q, uint32_t sel, uint64_t off, const uint32_t *data, uint32_t dwords)
+        struct card_queue *q, uint32_t sel, uint64_t off, const uint32_t *data, uint32_t dwords)
 {
 	for (uint32_t i = 0; i < dwords; i++) {
 		uint8_t word[4];
@@ -128,7 +128,7 @@ static bool is_memory(uint32_t sel)
 	return sel == DATA_SEL_MEMORY || sel == DATA_SEL_MEMORY_ASYNC || sel == DATA_SEL_TC_L2;
 }
 
-int cp_write_data(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_write_data(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t sel = p[1] >> WRITE_DATA_DST_SHIFT & DATA_SEL_MASK, count = n - 4;
 	bool one = p[1] & WRITE_DATA_ONE_ADDRESS;
@@ -137,19 +137,19 @@ int cp_write_data(struct cp_queue *q, const uint32_t *p, uint32_t n)
 
 	if (sel == DATA_SEL_REGISTER) {
 		for (uint32_t i = 0; i < count && !r; i++)
-			r = cp_write_register(q, p[2] + (one ? 0 : i), p[4 + i]);
+			r = card_cp_write_register(q, p[2] + (one ? 0 : i), p[4 + i]);
 		return r;
 	}
 	if (!is_memory(sel) || p[1] >> 30)
-		return cp_bad(q, "WRITE_DATA control 0x%08x", p[1]);
-	r = cp_address(q, p[2], p[3], one ? 4 : count * 4ull, 4, &off);
+		return card_cp_bad(q, "WRITE_DATA control 0x%08x", p[1]);
+	r = card_cp_address(q, p[2], p[3], one ? 4 : count * 4ull, 4, &off);
 	if (r)
 		return r;
 	return one ? store(q, sel, off, &p[n - 1], 1) : store(q, sel, off, p + 4, count);
 }
 
 /* copy_source - COPY_DATA's value, one or two dwords. */
-static int copy_source(struct cp_queue *q, const uint32_t *p, uint32_t dwords, uint32_t value[2])
+static int copy_source(struct card_queue *q, const uint32_t *p, uint32_t dwords, uint32_t value[2])
 {
 	uint32_t sel = p[1] & COPY_DATA_SRC_MASK;
 	uint8_t bytes[8];
@@ -159,11 +159,11 @@ static int copy_source(struct cp_queue *q, const uint32_t *p, uint32_t dwords, u
 	switch (sel) {
 	case DATA_SEL_REGISTER:
 		for (uint32_t i = 0; i < dwords && !r; i++)
-			r = cp_read_register(q, p[2] + i, &value[i]);
+			r = card_cp_read_register(q, p[2] + i, &value[i]);
 		return r;
 	case DATA_SEL_MEMORY:
 	case DATA_SEL_TC_L2:
-		r = cp_address(q, p[2], p[3], dwords * 4, dwords * 4, &off);
+		r = card_cp_address(q, p[2], p[3], dwords * 4, dwords * 4, &off);
 		if (r)
 			return r;
 		if (sel == DATA_SEL_TC_L2)
@@ -176,14 +176,14 @@ static int copy_source(struct cp_queue *q, const uint32_t *p, uint32_t dwords, u
 	case DATA_SEL_IMMEDIATE: v = (uint64_t)p[3] << 32 | p[2]; break;
 	case 6: v = q->atomic_return; break; /* polaris.md 7.3 */
 	case DATA_SEL_GPU_CLOCK: v = card_clock(); break;
-	default: return cp_bad(q, "COPY_DATA source %u", sel);
+	default: return card_cp_bad(q, "COPY_DATA source %u", sel);
 	}
 	value[0] = (uint32_t)v;
 	value[1] = (uint32_t)(v >> 32);
 	return 0;
 }
 
-int cp_copy_data(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_copy_data(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t sel = p[1] >> COPY_DATA_DST_SHIFT & DATA_SEL_MASK, value[2] = {0, 0};
 	uint32_t dwords = p[1] & COPY_DATA_COUNT_64 ? 2 : 1;
@@ -195,25 +195,25 @@ int cp_copy_data(struct cp_queue *q, const uint32_t *p, uint32_t n)
 		return r;
 	if (sel == DATA_SEL_REGISTER) {
 		for (uint32_t i = 0; i < dwords && !r; i++)
-			r = cp_write_register(q, p[4] + i, value[i]);
+			r = card_cp_write_register(q, p[4] + i, value[i]);
 		return r;
 	}
 	if (!is_memory(sel) || p[1] >> 30)
-		return cp_bad(q, "COPY_DATA control 0x%08x", p[1]);
-	r = cp_address(q, p[4], p[5], dwords * 4, dwords * 4, &off);
+		return card_cp_bad(q, "COPY_DATA control 0x%08x", p[1]);
+	r = card_cp_address(q, p[4], p[5], dwords * 4, dwords * 4, &off);
 	return r ? r : store(q, sel, off, value, dwords);
 }
 
 /* poll_value - the word COND_WRITE looks at. */
-static int poll_value(struct cp_queue *q, const uint32_t *p, uint32_t *value)
+static int poll_value(struct card_queue *q, const uint32_t *p, uint32_t *value)
 {
 	uint8_t word[4];
 	uint64_t off;
 	int r;
 
 	if (!(p[1] & COND_WRITE_POLL_MEMORY))
-		return cp_read_register(q, p[2], value);
-	r = cp_address(q, p[2], p[3], 4, 4, &off);
+		return card_cp_read_register(q, p[2], value);
+	r = card_cp_address(q, p[2], p[3], 4, 4, &off);
 	if (r)
 		return r;
 	vmem_dram_read(q->card->mem, off, word, 4);
@@ -221,7 +221,7 @@ static int poll_value(struct cp_queue *q, const uint32_t *p, uint32_t *value)
 	return 0;
 }
 
-int cp_cond_write(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_cond_write(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t space = p[1] >> COND_WRITE_DST_SHIFT & COND_WRITE_DST_MASK, value;
 	uint64_t off;
@@ -231,15 +231,16 @@ int cp_cond_write(struct cp_queue *q, const uint32_t *p, uint32_t n)
 	if (r)
 		return r;
 	if (space > 1)
-		return cp_bad(q, "COND_WRITE destination space %u", space);
+		return card_cp_bad(q, "COND_WRITE destination space %u", space);
 	if (space == 1) {
-		r = cp_address(q, p[6], p[7], 4, 4, &off);
+		r = card_cp_address(q, p[6], p[7], 4, 4, &off);
 		if (r)
 			return r;
 	}
-	if (!cp_compare(p[1] & WAIT_FUNCTION_MASK, value & p[5], p[4]))
+	if (!card_cp_compare(p[1] & WAIT_FUNCTION_MASK, value & p[5], p[4]))
 		return 0;
-	return space ? store(q, DATA_SEL_MEMORY, off, &p[8], 1) : cp_write_register(q, p[6], p[8]);
+	return space ? store(q, DATA_SEL_MEMORY, off, &p[8], 1)
+	             : card_cp_write_register(q, p[6], p[8]);
 }
 
 /* TC operation codes without size and return bits: polaris.md 7.3. Return: -1 unknown. */
@@ -258,7 +259,7 @@ static int atomic_op(uint32_t code)
 
 /* Executes in L2 (resident-plans.md 7). The loop form repeats until the old value equals the
  * compare value. */
-int cp_atomic_mem(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_atomic_mem(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t code = p[1] & ATOMIC_MEM_OP_MASK,
 	         command = p[1] >> ATOMIC_MEM_COMMAND_SHIFT & ATOMIC_MEM_COMMAND_MASK;
@@ -270,8 +271,8 @@ int cp_atomic_mem(struct cp_queue *q, const uint32_t *p, uint32_t n)
 	(void)n;
 	if (op < 0 || command > ATOMIC_MEM_LOOP ||
 	        (command == ATOMIC_MEM_LOOP && op != VMEM_ATOMIC_CMPSWAP))
-		return cp_bad(q, "ATOMIC_MEM control 0x%08x", p[1]);
-	r = cp_address(q, p[2], p[3], bytes, bytes, &off);
+		return card_cp_bad(q, "ATOMIC_MEM control 0x%08x", p[1]);
+	r = card_cp_address(q, p[2], p[3], bytes, bytes, &off);
 	if (bytes == 4)
 		compare = (uint32_t)compare;
 	while (!r) {
@@ -279,9 +280,9 @@ int cp_atomic_mem(struct cp_queue *q, const uint32_t *p, uint32_t n)
 		        q->card->mem, (enum vmem_atomic)op, bytes, off, data, compare, &old);
 		if (r || command != ATOMIC_MEM_LOOP || old == compare)
 			break;
-		cp_retire(q, true);
+		card_cp_retire(q, true);
 		vmem_wait_change(q->card->mem, vmem_change_count(q->card->mem), 200);
-		r = cp_checkpoint(q, true);
+		r = card_cp_checkpoint(q, true);
 	}
 	q->atomic_return = old;
 	return r;
@@ -312,7 +313,7 @@ static void dma_run(struct vcard *c, const uint32_t *p, uint64_t src, uint64_t d
 	}
 }
 
-void cp_finish_dma(struct cp_queue *q)
+void card_cp_finish_dma(struct card_queue *q)
 {
 	const uint32_t *p = q->dma;
 	uint64_t src = 0, dst, bytes = p[6] & DMA_DATA_BYTES_MASK;
@@ -325,7 +326,7 @@ void cp_finish_dma(struct cp_queue *q)
 		dma_run(q->card, p, src, dst);
 }
 
-int cp_dma_data(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_dma_data(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t from = p[1] >> DMA_DATA_SRC_SEL_SHIFT & DMA_DATA_SEL_MASK;
 	uint32_t to = p[1] >> DMA_DATA_DST_SEL_SHIFT & DMA_DATA_SEL_MASK;
@@ -337,19 +338,20 @@ int cp_dma_data(struct cp_queue *q, const uint32_t *p, uint32_t n)
 	if (from == DMA_DATA_SEL_GDS ||
 	        (to != DMA_DATA_SEL_ADDRESS && to != DMA_DATA_SEL_ADDRESS_L2) ||
 	        p[6] & (DMA_DATA_SAS | DMA_DATA_DAS | DMA_DATA_SAIC | DMA_DATA_DAIC) || !bytes)
-		return cp_bad(q, "DMA_DATA control 0x%08x, command 0x%08x: memory to memory only",
-		        p[1], p[6]);
+		return card_cp_bad(q,
+		        "DMA_DATA control 0x%08x, command 0x%08x: memory to memory only", p[1],
+		        p[6]);
 	if (from == DMA_DATA_SEL_DATA && bytes % 4)
-		return cp_bad(q, "DMA_DATA fill of %u bytes", bytes);
-	r = cp_address(q, p[4], p[5], bytes, from == DMA_DATA_SEL_DATA ? 4 : 1, &off);
+		return card_cp_bad(q, "DMA_DATA fill of %u bytes", bytes);
+	r = card_cp_address(q, p[4], p[5], bytes, from == DMA_DATA_SEL_DATA ? 4 : 1, &off);
 	if (!r && from != DMA_DATA_SEL_DATA)
-		r = cp_address(q, p[2], p[3], bytes, 1, &off);
+		r = card_cp_address(q, p[2], p[3], bytes, 1, &off);
 	if (r)
 		return r;
-	cp_finish_dma(q);
+	card_cp_finish_dma(q);
 	memcpy(q->dma, p, sizeof(q->dma));
 	q->dma_pending = true;
 	if (p[1] & DMA_DATA_CP_SYNC)
-		cp_finish_dma(q);
+		card_cp_finish_dma(q);
 	return 0;
 }

@@ -6,9 +6,9 @@
 #include "device/cp/pm4.h"
 #include "device/virtual/card/card_priv.h"
 
-/* cp_compute_poison - nobody may rely on COMPUTE_* values of before the activation (polaris.md 6.7
- * step 12). */
-void cp_compute_poison(struct cp_queue *q)
+/* card_cp_compute_poison - nobody may rely on COMPUTE_* values of before the activation
+ * (polaris.md 6.7 step 12). */
+void card_cp_compute_poison(struct card_queue *q)
 {
 	memset(q->compute, 0xA5, sizeof(q->compute));
 	memset(q->compute_set, 0, sizeof(q->compute_set));
@@ -39,16 +39,16 @@ static const struct {
 #undef N
 };
 
-static int check_state(struct cp_queue *q, uint32_t initiator)
+static int check_state(struct card_queue *q, uint32_t initiator)
 {
 	size_t count = ARRAY_SIZE(needed) - (initiator & FORCE_START_AT_000 ? 3 : 0);
 
 	if (!(initiator & COMPUTE_SHADER_EN) ||
 	        initiator & (ORDERED_APPEND_ENBL | DISPATCH_DATA_ATC))
-		return cp_bad(q, "dispatch initiator 0x%x", initiator);
+		return card_cp_bad(q, "dispatch initiator 0x%x", initiator);
 	for (size_t i = 0; i < count; i++)
 		if (!q->compute_set[(needed[i].off - COMPUTE_FIRST) / 4])
-			return cp_bad(q,
+			return card_cp_bad(q,
 			        "dispatch, but %s was not set since the queue's activation",
 			        needed[i].name);
 	if (!((COMPUTE(q, COMPUTE_STATIC_THREAD_MGMT_SE0) |
@@ -56,7 +56,7 @@ static int check_state(struct cp_queue *q, uint32_t initiator)
 	              COMPUTE(q, COMPUTE_STATIC_THREAD_MGMT_SE2) |
 	              COMPUTE(q, COMPUTE_STATIC_THREAD_MGMT_SE3)) &
 	            0x1FF)) /* nine CUs in SH0: polaris.md 6.11 */
-		return cp_bad(q, "dispatch with every CU disabled: it would hang");
+		return card_cp_bad(q, "dispatch with every CU disabled: it would hang");
 	return 0;
 }
 
@@ -80,7 +80,7 @@ static void size_dimension(struct gcn3_dispatch *d, unsigned i, uint32_t count, 
 
 /* describe - the dispatch as the engine wants it; SH_MEM state is that of VMID 0. */
 static void describe(
-        struct cp_queue *q, const uint32_t count[3], uint32_t initiator, struct gcn3_dispatch *d)
+        struct card_queue *q, const uint32_t count[3], uint32_t initiator, struct gcn3_dispatch *d)
 {
 	struct vcard *c = q->card;
 	bool zero = initiator & FORCE_START_AT_000;
@@ -107,7 +107,7 @@ static void describe(
 	pthread_mutex_unlock(&c->lock);
 }
 
-static int dispatch(struct cp_queue *q, const uint32_t count[3], uint32_t initiator)
+static int dispatch(struct card_queue *q, const uint32_t count[3], uint32_t initiator)
 {
 	struct gcn3_dispatch d;
 	int r = check_state(q, initiator);
@@ -116,24 +116,24 @@ static int dispatch(struct cp_queue *q, const uint32_t count[3], uint32_t initia
 		return r;
 	describe(q, count, initiator, &d);
 	r = gcn3_submit(q->card->engine, &d);
-	return r ? cp_bad(q, "dispatch refused: rsrc1 0x%08x rsrc2 0x%08x threads %ux%ux%u",
+	return r ? card_cp_bad(q, "dispatch refused: rsrc1 0x%08x rsrc2 0x%08x threads %ux%ux%u",
 	                   d.rsrc1, d.rsrc2, d.threads[0], d.threads[1], d.threads[2])
 	         : 0;
 }
 
-int cp_dispatch_direct(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_dispatch_direct(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	(void)n;
 	return dispatch(q, p + 1, p[4]);
 }
 
 /* The CP reads the three counts past L2 (resident-plans.md 2, prefetch and coherence). */
-int cp_dispatch_indirect(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_dispatch_indirect(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t count[3];
 	uint8_t bytes[12];
 	uint64_t off;
-	int r = cp_address(q, p[1], p[2], sizeof(bytes), 4, &off);
+	int r = card_cp_address(q, p[1], p[2], sizeof(bytes), 4, &off);
 
 	(void)n;
 	if (r)

@@ -9,7 +9,8 @@
 
 #define CHUNK 256u /* dwords: resident-plans.md 15.1 */
 
-int cp_stream_open(struct cp_stream *s, uint64_t base, uint64_t size, bool ring, bool uncached)
+int card_cp_stream_open(
+        struct card_stream *s, uint64_t base, uint64_t size, bool ring, bool uncached)
 {
 	if (size > s->capacity) {
 		uint32_t *data = realloc(s->data, size * sizeof(*data));
@@ -28,13 +29,13 @@ int cp_stream_open(struct cp_stream *s, uint64_t base, uint64_t size, bool ring,
 	return 0;
 }
 
-void cp_stream_free(struct cp_stream *s)
+void card_cp_stream_free(struct card_stream *s)
 {
 	free(s->data);
-	*s = (struct cp_stream){0};
+	*s = (struct card_stream){0};
 }
 
-void cp_stream_refetch(struct cp_stream *s)
+void card_cp_stream_refetch(struct card_stream *s)
 {
 	s->fetched = s->pos;
 }
@@ -42,7 +43,7 @@ void cp_stream_refetch(struct cp_stream *s)
 /* MTYPE UC fetches bypass L2; any other type is answered by L2 where it holds the page
  * (resident-plans.md 1). */
 static void load(
-        struct vcard *c, const struct cp_stream *s, uint64_t off, uint32_t *out, uint64_t dwords)
+        struct vcard *c, const struct card_stream *s, uint64_t off, uint32_t *out, uint64_t dwords)
 {
 	while (dwords) {
 		uint64_t n = MIN(dwords, (VMEM_PAGE_SIZE - off % VMEM_PAGE_SIZE) / 4);
@@ -58,7 +59,7 @@ static void load(
 }
 
 /* fetch - everything up to @target, in pieces that end at chunk borders and at the ring end. */
-static void fetch(struct vcard *c, struct cp_stream *s, uint64_t target)
+static void fetch(struct vcard *c, struct card_stream *s, uint64_t target)
 {
 	while (s->fetched < target) {
 		uint64_t at = s->ring ? s->fetched & (s->size - 1) : s->fetched;
@@ -70,7 +71,7 @@ static void fetch(struct vcard *c, struct cp_stream *s, uint64_t target)
 	}
 }
 
-bool cp_stream_want(struct vcard *c, struct cp_stream *s, uint64_t count)
+bool card_cp_stream_want(struct vcard *c, struct card_stream *s, uint64_t count)
 {
 	uint64_t end = s->pos + count;
 

@@ -12,7 +12,7 @@
 	32u /* a RELEASE_MEM whose work is done retires at most this many packets late */
 #define QSWITCH_MODE (1u << 30) /* CP_HQD_PERSISTENT_STATE: polaris.md 6.6 */
 
-bool cp_compare(uint32_t function, uint32_t value, uint32_t reference)
+bool card_cp_compare(uint32_t function, uint32_t value, uint32_t reference)
 {
 	switch (function) {
 	case WAIT_ALWAYS: return true;
@@ -26,27 +26,27 @@ bool cp_compare(uint32_t function, uint32_t value, uint32_t reference)
 	}
 }
 
-static struct gcn3_engine *engine(struct cp_queue *q)
+static struct gcn3_engine *engine(struct card_queue *q)
 {
 	return q->card->engine;
 }
 
-bool cp_settled(struct cp_queue *q)
+bool card_cp_settled(struct card_queue *q)
 {
 	return !q->releases && !q->dma_pending && gcn3_idle(engine(q), q->pipe->index);
 }
 
-int cp_wait_dispatches(struct cp_queue *q)
+int card_cp_wait_dispatches(struct card_queue *q)
 {
 	gcn3_wait_idle(
 	        engine(q), q->pipe->index); /* dequeue, reset and free end the waves, and so this */
-	return cp_checkpoint(q, true);
+	return card_cp_checkpoint(q, true);
 }
 
 /* cache_actions - resident-plans.md 5: write-back needs TC or NC beside it; TC alone drops dirty
  * lines.
  * @context: for the message. */
-static void cache_actions(struct cp_queue *q, bool wb, bool nc, bool tc, bool l1, bool k, bool i)
+static void cache_actions(struct card_queue *q, bool wb, bool nc, bool tc, bool l1, bool k, bool i)
 {
 	struct vmem *m = q->card->mem;
 	uint64_t lost;
@@ -56,7 +56,7 @@ static void cache_actions(struct cp_queue *q, bool wb, bool nc, bool tc, bool l1
 	} else if (tc) {
 		lost = vmem_l2_invalidate(m);
 		if (lost)
-			cp_bad(q, "TC_ACTION without TC_WB_ACTION dropped %llu dirty bytes",
+			card_cp_bad(q, "TC_ACTION without TC_WB_ACTION dropped %llu dirty bytes",
 			        (unsigned long long)lost);
 	} else if (wb && nc) {
 		vmem_l2_writeback(m);
@@ -69,30 +69,31 @@ static void cache_actions(struct cp_queue *q, bool wb, bool nc, bool tc, bool l1
 		gcn3_invalidate_icache(engine(q));
 }
 
-int cp_acquire_mem(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_acquire_mem(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	(void)n;
 	if (p[2] != ACQUIRE_SIZE_ALL || (p[3] & 0xFF) != ACQUIRE_SIZE_HI_ALL || p[4] || p[5])
-		return cp_bad(
+		return card_cp_bad(
 		        q, "ACQUIRE_MEM of a part of memory: only the whole range is modelled");
 	cache_actions(q, p[1] & TC_WB_ACTION_ENA, p[1] & TC_NC_ACTION_ENA, p[1] & TC_ACTION_ENA,
 	        p[1] & TCL1_ACTION_ENA, p[1] & SH_KCACHE_ACTION_ENA, p[1] & SH_ICACHE_ACTION_ENA);
 	return 0;
 }
 
-int cp_event_write(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_event_write(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t type = p[1] & EVENT_TYPE_MASK,
 	         index = p[1] >> EVENT_INDEX_SHIFT & EVENT_INDEX_MASK;
 
 	if (type != CS_PARTIAL_FLUSH || index != EVENT_INDEX_PARTIAL_FLUSH || n != 2)
-		return cp_bad(q, "EVENT_WRITE 0x%08x: only CS_PARTIAL_FLUSH is modelled", p[1]);
+		return card_cp_bad(
+		        q, "EVENT_WRITE 0x%08x: only CS_PARTIAL_FLUSH is modelled", p[1]);
 	if (HQD(q, CP_HQD_PERSISTENT_STATE) & QSWITCH_MODE)
-		return cp_bad(q, "CS_PARTIAL_FLUSH with wave save/restore on");
-	return cp_wait_dispatches(q);
+		return card_cp_bad(q, "CS_PARTIAL_FLUSH with wave save/restore on");
+	return card_cp_wait_dispatches(q);
 }
 
-static void release_data(struct cp_queue *q, const struct cp_release *e)
+static void release_data(struct card_queue *q, const struct card_release *e)
 {
 	uint32_t sel = e->control >> RELEASE_MEM_DATA_SEL_SHIFT & RELEASE_MEM_DATA_SEL_MASK;
 	uint64_t value = sel == RELEASE_MEM_DATA_GPU_CLOCK ? card_clock() : e->data;
@@ -110,7 +111,7 @@ static void release_data(struct cp_queue *q, const struct cp_release *e)
 
 /* retire_one - INT_SEL 3 writes the data after the caches confirmed; 0 does not wait for that, so
  * that a poller may see the fence before the data (resident-plans.md 6). */
-static void retire_one(struct cp_queue *q, const struct cp_release *e)
+static void retire_one(struct card_queue *q, const struct card_release *e)
 {
 	bool confirm = (e->control >> RELEASE_MEM_INT_SEL_SHIFT & RELEASE_MEM_INT_SEL_MASK) ==
 	               RELEASE_MEM_DATA_AFTER_CONFIRM;
@@ -123,10 +124,10 @@ static void retire_one(struct cp_queue *q, const struct cp_release *e)
 		release_data(q, e);
 }
 
-/* cp_retire - end-of-pipe events whose work is done. As late as the hardware may: when the queue is
- * blocked or dry, or LATE_PACKETS further on, so that a WRITE_DATA behind one is seen before it
- * (resident-plans.md 15.4). */
-void cp_retire(struct cp_queue *q, bool blocked)
+/* card_cp_retire - end-of-pipe events whose work is done. As late as the hardware may: when the
+ * queue is blocked or dry, or LATE_PACKETS further on, so that a WRITE_DATA behind one is seen
+ * before it (resident-plans.md 15.4). */
+void card_cp_retire(struct card_queue *q, bool blocked)
 {
 	unsigned done = 0;
 
@@ -142,7 +143,7 @@ void cp_retire(struct cp_queue *q, bool blocked)
 	memmove(q->release, q->release + done, q->releases * sizeof(q->release[0]));
 }
 
-static int check_release(struct cp_queue *q, const uint32_t *p)
+static int check_release(struct card_queue *q, const uint32_t *p)
 {
 	uint32_t type = p[1] & EVENT_TYPE_MASK,
 	         index = p[1] >> EVENT_INDEX_SHIFT & EVENT_INDEX_MASK;
@@ -152,17 +153,17 @@ static int check_release(struct cp_queue *q, const uint32_t *p)
 	          type == BOTTOM_OF_PIPE_TS;
 
 	if (!(ts && index == EVENT_INDEX_TS) && !(type == CS_DONE && index == EVENT_INDEX_EOS))
-		return cp_bad(q, "RELEASE_MEM event 0x%02x index %u", type, index);
+		return card_cp_bad(q, "RELEASE_MEM event 0x%02x index %u", type, index);
 	if (int_sel != 0 && int_sel != RELEASE_MEM_DATA_AFTER_CONFIRM)
-		return cp_bad(
+		return card_cp_bad(
 		        q, "RELEASE_MEM INT_SEL %u raises an interrupt nobody takes", int_sel);
 	if (data_sel > RELEASE_MEM_DATA_GPU_CLOCK ||
 	        (p[2] >> RELEASE_MEM_DST_SEL_SHIFT & RELEASE_MEM_DST_SEL_MASK) > 1)
-		return cp_bad(q, "RELEASE_MEM control 0x%08x", p[2]);
+		return card_cp_bad(q, "RELEASE_MEM control 0x%08x", p[2]);
 	return 0;
 }
 
-int cp_release_mem(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_release_mem(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t data_sel = p[2] >> RELEASE_MEM_DATA_SEL_SHIFT & RELEASE_MEM_DATA_SEL_MASK;
 	uint64_t len = data_sel == RELEASE_MEM_DATA_32 ? 4 : 8, off = 0;
@@ -170,15 +171,15 @@ int cp_release_mem(struct cp_queue *q, const uint32_t *p, uint32_t n)
 
 	(void)n;
 	if (!r && data_sel != RELEASE_MEM_DATA_NONE)
-		r = cp_address(q, p[3], p[4], len, len, &off);
+		r = card_cp_address(q, p[3], p[4], len, len, &off);
 	if (!r && q->releases == q->max_releases) { /* the EOP ring is full */
-		r = cp_wait_dispatches(q);
-		cp_retire(q, true);
+		r = card_cp_wait_dispatches(q);
+		card_cp_retire(q, true);
 	}
 	if (r)
 		return r;
 	q->release[q->releases++] =
-	        (struct cp_release){p[1], p[2], off, (uint64_t)p[6] << 32 | p[5], q->packets};
+	        (struct card_release){p[1], p[2], off, (uint64_t)p[6] << 32 | p[5], q->packets};
 	return 0;
 }
 
@@ -190,13 +191,13 @@ struct wait {
 	bool memory, uncached;
 };
 
-static int sample(struct cp_queue *q, const struct wait *w, uint32_t *value)
+static int sample(struct card_queue *q, const struct wait *w, uint32_t *value)
 {
 	struct vmem *m = q->card->mem;
 	uint8_t word[4];
 
 	if (!w->memory)
-		return cp_read_register(q, w->reg, value);
+		return card_cp_read_register(q, w->reg, value);
 	/* resident-plans.md 3: without bit 10 L2 answers where it holds the line, stale or not */
 	if (!w->uncached && vmem_l2_present(m, w->off))
 		vmem_l2_read(m, w->off, word, 4);
@@ -207,7 +208,7 @@ static int sample(struct cp_queue *q, const struct wait *w, uint32_t *value)
 }
 
 /* wait_for - poll for ever, but notice a dequeue, a halt, a fault and the end of the card. */
-static int wait_for(struct cp_queue *q, const struct wait *w)
+static int wait_for(struct card_queue *q, const struct wait *w)
 {
 	struct vmem *m = q->card->mem;
 	unsigned poll_us = POLL_MIN_US;
@@ -217,20 +218,21 @@ static int wait_for(struct cp_queue *q, const struct wait *w)
 		uint32_t value;
 		int r = sample(q, w, &value);
 
-		if (r || cp_compare(w->control & WAIT_FUNCTION_MASK, value & w->mask, w->reference))
+		if (r || card_cp_compare(
+		                 w->control & WAIT_FUNCTION_MASK, value & w->mask, w->reference))
 			return r;
-		r = cp_checkpoint(q, true);
+		r = card_cp_checkpoint(q, true);
 		if (r)
 			return r;
-		cp_finish_dma(q);
-		cp_retire(q, true);
+		card_cp_finish_dma(q);
+		card_cp_retire(q, true);
 		vmem_wait_change(m, seen, poll_us);
 		poll_us = q->releases || !w->memory || !w->uncached ? MIN(poll_us * 2, POLL_MAX_US)
 		                                                    : POLL_MAX_US;
 	}
 }
 
-int cp_wait_reg_mem(struct cp_queue *q, const uint32_t *p, uint32_t n)
+int card_cp_wait_reg_mem(struct card_queue *q, const uint32_t *p, uint32_t n)
 {
 	uint32_t space = p[1] >> WAIT_SPACE_SHIFT & WAIT_SPACE_MASK;
 	uint32_t operation = p[1] >> WAIT_OPERATION_SHIFT & WAIT_OPERATION_MASK;
@@ -242,12 +244,12 @@ int cp_wait_reg_mem(struct cp_queue *q, const uint32_t *p, uint32_t n)
 	if (space > WAIT_SPACE_MEMORY || operation > WAIT_OP_WRITE_WAIT ||
 	        p[1] >> WAIT_ENGINE_SHIFT & 3 || (p[1] & WAIT_FUNCTION_MASK) > WAIT_GREATER ||
 	        (operation == WAIT_OP_WRITE_WAIT && w.memory))
-		return cp_bad(q, "WAIT_REG_MEM control 0x%08x", p[1]);
+		return card_cp_bad(q, "WAIT_REG_MEM control 0x%08x", p[1]);
 	if (w.memory)
-		r = cp_address(q, p[2], p[3], 4, 4, &w.off);
+		r = card_cp_address(q, p[2], p[3], 4, 4, &w.off);
 	if (operation ==
 	        WAIT_OP_WRITE_WAIT) { /* polaris.md 7.3: write register 1, wait for register 2 */
-		r = cp_write_register(q, p[2], p[4]);
+		r = card_cp_write_register(q, p[2], p[4]);
 		w.reg = p[3];
 	}
 	return r ? r : wait_for(q, &w);

@@ -16,7 +16,7 @@ static bool has(const struct vcard *c, unsigned id)
 	return c->ucode & 1u << id;
 }
 
-void engine_check_mec(struct vcard *c)
+void card_engine_check_mec(struct vcard *c)
 {
 	bool halted = c->reg[DW(CP_MEC_CNTL)] & MEC_ME1_HALT;
 
@@ -37,8 +37,8 @@ static void need(struct vcard *c, unsigned id, const char *engine)
 		card_guest_error(c, "%s is let run without microcode", engine);
 }
 
-/* engine_check - after a write to a register with a halt or enable bit. */
-void engine_check(struct vcard *c, uint32_t off)
+/* card_engine_check - after a write to a register with a halt or enable bit. */
+void card_engine_check(struct vcard *c, uint32_t off)
 {
 	uint32_t v = c->reg[off / 4];
 

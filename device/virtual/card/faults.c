@@ -13,22 +13,22 @@ uint64_t card_now(struct vcard *c)
 void vcard_advance(struct vcard *c, uint64_t ms)
 {
 	pthread_mutex_lock(&c->lock);
-	heat_update(c);
+	card_heat_update(c);
 	c->time_ahead_ns += ms * 1000000;
-	fault_tick(c);
+	card_fault_tick(c);
 	card_smu_tick(c);
-	heat_update(c);
+	card_heat_update(c);
 	pthread_mutex_unlock(&c->lock);
 }
 
 void vcard_inject(struct vcard *c, enum vcard_fault fault, unsigned value)
 {
 	pthread_mutex_lock(&c->lock);
-	heat_update(c);
+	card_heat_update(c);
 	if (fault < VCARD_FAULT_COUNT)
 		c->fault[fault] = value;
 	for (unsigned i = 0; i < CARD_PIPES; i++)
-		cp_poke(&c->pipe[i]);
+		card_cp_poke(&c->pipe[i]);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -47,14 +47,14 @@ int vcard_inject_later(struct vcard *c, enum vcard_fault fault, unsigned value, 
 	return r;
 }
 
-void fault_tick(struct vcard *c)
+void card_fault_tick(struct vcard *c)
 {
 	for (unsigned i = 0; i < c->laters;) {
 		if (card_now(c) < c->later[i].at_ns) {
 			i++;
 			continue;
 		}
-		heat_update(c);
+		card_heat_update(c);
 		c->fault[c->later[i].fault] = c->later[i].value;
 		c->later[i] = c->later[--c->laters];
 	}
@@ -83,7 +83,7 @@ int vcard_spoil(struct vcard *c, bool smc, uint32_t address, uint32_t flip)
 	return slot < 0 ? -ENOSPC : 0;
 }
 
-uint32_t fault_spoil(const struct vcard *c, bool smc, uint32_t address, uint32_t value)
+uint32_t card_fault_spoil(const struct vcard *c, bool smc, uint32_t address, uint32_t value)
 {
 	for (unsigned i = 0; i < CARD_SPOILS; i++)
 		if (c->spoil[i].flip && c->spoil[i].smc == smc && c->spoil[i].address == address)

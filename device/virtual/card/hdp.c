@@ -25,7 +25,7 @@ struct hdp_line {
 	uint8_t data[HDP_LINE];
 };
 
-struct hdp {
+struct card_hdp {
 	struct vmem *mem;
 	struct hdp_line *write, *read;
 	uint32_t *dirty; /* slots in use of the write buffer */
@@ -35,9 +35,9 @@ struct hdp {
 	uint64_t random;
 };
 
-int hdp_new(struct hdp **out, struct vmem *mem)
+int card_hdp_new(struct card_hdp **out, struct vmem *mem)
 {
-	struct hdp *h = calloc(1, sizeof(*h));
+	struct card_hdp *h = calloc(1, sizeof(*h));
 
 	if (!h)
 		return -ENOMEM;
@@ -48,14 +48,14 @@ int hdp_new(struct hdp **out, struct vmem *mem)
 	h->random = now_ns() | 1;
 	h->generation = 1;
 	if (!h->write || !h->read || !h->dirty) {
-		hdp_free(h);
+		card_hdp_free(h);
 		return -ENOMEM;
 	}
 	*out = h;
 	return 0;
 }
 
-void hdp_free(struct hdp *h)
+void card_hdp_free(struct card_hdp *h)
 {
 	if (!h)
 		return;
@@ -66,7 +66,7 @@ void hdp_free(struct hdp *h)
 }
 
 /* xorshift64: the order of a flush need only be unlike the order of the writes */
-static uint64_t next_random(struct hdp *h)
+static uint64_t next_random(struct card_hdp *h)
 {
 	h->random ^= h->random << 13;
 	h->random ^= h->random >> 7;
@@ -80,7 +80,7 @@ static uint32_t slot_of(uint64_t line)
 	return (uint32_t)(line * 0x9E3779B97F4A7C15u >> 48);
 }
 
-static void drain(struct hdp *h, struct hdp_line *l)
+static void drain(struct card_hdp *h, struct hdp_line *l)
 {
 	for (unsigned i = 0; i < HDP_LINE;) {
 		unsigned end = i;
@@ -94,7 +94,7 @@ static void drain(struct hdp *h, struct hdp_line *l)
 	l->mask = 0;
 }
 
-void hdp_reset(struct hdp *h)
+void card_hdp_reset(struct card_hdp *h)
 {
 	for (uint32_t i = 0; i < h->ndirty; i++)
 		h->write[h->dirty[i]].mask = 0;
@@ -102,7 +102,7 @@ void hdp_reset(struct hdp *h)
 	h->generation++;
 }
 
-void hdp_flush(struct hdp *h)
+void card_hdp_flush(struct card_hdp *h)
 {
 	while (h->ndirty) {
 		uint32_t i = (uint32_t)(next_random(h) % h->ndirty);
@@ -112,12 +112,12 @@ void hdp_flush(struct hdp *h)
 	}
 }
 
-void hdp_invalidate(struct hdp *h)
+void card_hdp_invalidate(struct card_hdp *h)
 {
 	h->generation++;
 }
 
-int hdp_write(struct hdp *h, uint64_t off, unsigned byte_enables, uint32_t data)
+int card_hdp_write(struct card_hdp *h, uint64_t off, unsigned byte_enables, uint32_t data)
 {
 	uint64_t line = off / HDP_LINE;
 	uint32_t slot = slot_of(line);
@@ -146,7 +146,7 @@ int hdp_write(struct hdp *h, uint64_t off, unsigned byte_enables, uint32_t data)
 	return 0;
 }
 
-int hdp_read(struct hdp *h, uint64_t off, uint32_t *data)
+int card_hdp_read(struct card_hdp *h, uint64_t off, uint32_t *data)
 {
 	uint64_t line = off / HDP_LINE;
 	uint32_t slot = slot_of(line);

@@ -33,22 +33,22 @@ static double ambient(const struct vcard *c)
 	return c->opt.ambient ? c->opt.ambient : AMBIENT;
 }
 
-void heat_init(struct vcard *c)
+void card_heat_init(struct vcard *c)
 {
 	c->heat.temperature = ambient(c) + 5;
-	heat_reset(c);
+	card_heat_reset(c);
 }
 
-void heat_reset(struct vcard *c)
+void card_heat_reset(struct vcard *c)
 {
 	double t = c->heat.temperature;
 
-	c->heat = (struct heat){.last_ns = card_now(c), .temperature = t, .duty = 1.0};
+	c->heat = (struct card_heat){.last_ns = card_now(c), .temperature = t, .duty = 1.0};
 }
 
 static uint32_t field(struct vcard *c, uint32_t index, unsigned low, unsigned bits)
 {
-	return *smc_storage(c, index) >> low & ((1u << bits) - 1);
+	return *card_smc_storage(c, index) >> low & ((1u << bits) - 1);
 }
 
 /* ramp - the analog controller the VBIOS sets up: FMIN_DUTY at TMIN, all of it at TMAX. Nothing set
@@ -144,12 +144,12 @@ static double busy(struct vcard *c)
 
 static void step(struct vcard *c, double load, double dt)
 {
-	struct heat *h = &c->heat;
+	struct card_heat *h = &c->heat;
 	double air = h->rpm / FULL_RPM;
 
 	h->activity += (load - h->activity) * MIN(1.0, dt / ACTIVITY_TAU);
-	dpm_choose(c, h->activity, h->temperature);
-	h->power += (dpm_power(c, h->activity) - h->power) * MIN(1.0, dt / POWER_TAU);
+	card_dpm_choose(c, h->activity, h->temperature);
+	h->power += (card_dpm_power(c, h->activity) - h->power) * MIN(1.0, dt / POWER_TAU);
 	h->temperature +=
 	        dt * (h->power - (h->temperature - ambient(c)) / resistance(air)) / CAPACITY;
 	if (c->fault[VCARD_FAULT_OVERHEAT])
@@ -167,18 +167,18 @@ static void trip(struct vcard *c)
 	if (c->heat.tripped || limit == 0 || c->heat.temperature < limit)
 		return;
 	c->heat.tripped = true;
-	cp_quiesce(c);
+	card_cp_quiesce(c);
 	card_guest_error(c, "critical temperature: %.0f C of %.0f, the card switches itself off",
 	        c->heat.temperature, limit);
 }
 
-void heat_update(struct vcard *c)
+void card_heat_update(struct vcard *c)
 {
 	uint64_t now = card_now(c);
 	double left = (double)(now - c->heat.last_ns) / 1e9, load;
 
 	if (now <= c->heat.last_ns) {
-		dpm_choose(c, c->heat.activity, c->heat.temperature);
+		card_dpm_choose(c, c->heat.activity, c->heat.temperature);
 		turn_fan(c);
 		return;
 	}
@@ -186,6 +186,6 @@ void heat_update(struct vcard *c)
 	for (unsigned i = 0; i < MAX_STEPS && left > 0; i++, left -= STEP_S)
 		step(c, load, MIN(left, STEP_S));
 	c->heat.last_ns = now;
-	dpm_publish(c);
+	card_dpm_publish(c);
 	trip(c);
 }

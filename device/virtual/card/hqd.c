@@ -15,7 +15,7 @@
 #define MIN_QUEUE_SIZE  5u
 #define MAX_EOP_SIZE    0xAu /* resident-plans.md 6 */
 
-static struct cp_queue *hqd_selected(struct vcard *c)
+static struct card_queue *hqd_selected(struct vcard *c)
 {
 	uint32_t v = c->reg[REG_SRBM_GFX_CNTL /
 	                    4]; /* PIPEID[1:0], MEID[3:2], QUEUEID[10:8]: polaris.md 6.1 */
@@ -30,20 +30,20 @@ static uint32_t *mec2_register(struct vcard *c, uint32_t off)
 	return (v >> 2 & 3) == 2 ? &c->mec2_hqd[v & 3][v >> 8 & 7][(off - HQD_FIRST) / 4] : NULL;
 }
 
-bool hqd_halted(struct vcard *c)
+bool card_hqd_halted(struct vcard *c)
 {
 	return c->reg[REG_CP_MEC_CNTL / 4] & MEC_ME1_HALT || c->mec_blocked ||
 	       c->fault[VCARD_FAULT_MEC_DEAD];
 }
 
-uint64_t hqd_ring_dwords(const struct cp_queue *q)
+uint64_t card_hqd_ring_dwords(const struct card_queue *q)
 {
 	return 2ull << (HQD(q, CP_HQD_PQ_CONTROL) & 0x3F); /* 2^(QUEUE_SIZE + 1) */
 }
 
-uint32_t hqd_read(struct vcard *c, uint32_t off)
+uint32_t card_hqd_read(struct vcard *c, uint32_t off)
 {
-	struct cp_queue *q = hqd_selected(c);
+	struct card_queue *q = hqd_selected(c);
 	uint32_t *other = mec2_register(c, off);
 
 	if (q)
@@ -55,7 +55,7 @@ uint32_t hqd_read(struct vcard *c, uint32_t off)
 	return 0;
 }
 
-static bool in_vram(struct cp_queue *q, uint64_t mc, uint64_t len)
+static bool in_vram(struct card_queue *q, uint64_t mc, uint64_t len)
 {
 	uint64_t off;
 
@@ -64,7 +64,7 @@ static bool in_vram(struct cp_queue *q, uint64_t mc, uint64_t len)
 
 /* why_not_startable - what a queue needs before ACTIVE may become 1. Return: NULL when all is well.
  */
-static const char *why_not_startable(struct cp_queue *q)
+static const char *why_not_startable(struct card_queue *q)
 {
 	uint32_t size = HQD(q, CP_HQD_PQ_CONTROL) & 0x3F, eop = HQD(q, CP_HQD_EOP_CONTROL) & 0x3F;
 	uint64_t ring = ((uint64_t)HQD(q, CP_HQD_PQ_BASE_HI) << 32 | HQD(q, CP_HQD_PQ_BASE)) << 8;
@@ -78,10 +78,10 @@ static const char *why_not_startable(struct cp_queue *q)
 		return "CP_HQD_VMID is not 0";
 	if (size < MIN_QUEUE_SIZE || size > MAX_QUEUE_SIZE)
 		return "QUEUE_SIZE out of range";
-	if (!in_vram(q, ring, hqd_ring_dwords(q) * 4))
+	if (!in_vram(q, ring, card_hqd_ring_dwords(q) * 4))
 		return "the ring is not in VRAM";
-	if (HQD(q, CP_HQD_PQ_RPTR) >= hqd_ring_dwords(q) ||
-	        HQD(q, CP_HQD_PQ_WPTR) >= hqd_ring_dwords(q))
+	if (HQD(q, CP_HQD_PQ_RPTR) >= card_hqd_ring_dwords(q) ||
+	        HQD(q, CP_HQD_PQ_WPTR) >= card_hqd_ring_dwords(q))
 		return "a pointer lies outside the ring";
 	if (eop > MAX_EOP_SIZE)
 		return "EOP_SIZE above 0xA";
@@ -95,7 +95,7 @@ static const char *why_not_startable(struct cp_queue *q)
 	return NULL;
 }
 
-static void activate(struct cp_queue *q)
+static void activate(struct card_queue *q)
 {
 	const char *why = why_not_startable(q);
 
@@ -108,12 +108,12 @@ static void activate(struct cp_queue *q)
 		card_guest_error(
 		        q->card, "queue %u.%u activated, but %s", q->pipe->index, q->index, why);
 	}
-	if (cp_start_pipe(q->pipe))
+	if (card_cp_start_pipe(q->pipe))
 		q->stopped = true;
-	cp_poke(q->pipe);
+	card_cp_poke(q->pipe);
 }
 
-static void write_active(struct cp_queue *q, uint32_t value)
+static void write_active(struct card_queue *q, uint32_t value)
 {
 	if (!(value & 1) && !hqd_active(q))
 		return;
@@ -125,7 +125,7 @@ static void write_active(struct cp_queue *q, uint32_t value)
 		activate(q);
 }
 
-static void write_dequeue(struct cp_queue *q, uint32_t value)
+static void write_dequeue(struct card_queue *q, uint32_t value)
 {
 	uint32_t request = value & DEQUEUE_MASK;
 
@@ -141,13 +141,13 @@ static void write_dequeue(struct cp_queue *q, uint32_t value)
 	HQD(q, CP_HQD_DEQUEUE_REQUEST) = request;
 	if (request == DEQUEUE_RESET && q->pipe->running == q)
 		gcn3_kill(q->card->engine, q->pipe->index);
-	cp_poke(q->pipe);
+	card_cp_poke(q->pipe);
 }
 
 /* grant - a new write pointer for an active queue, by register or doorbell. */
-static void grant(struct cp_queue *q, uint32_t value)
+static void grant(struct card_queue *q, uint32_t value)
 {
-	uint64_t mask = hqd_ring_dwords(q) - 1;
+	uint64_t mask = card_hqd_ring_dwords(q) - 1;
 	uint32_t rptr = HQD(q, CP_HQD_PQ_RPTR), old = HQD(q, CP_HQD_PQ_WPTR);
 
 	if (value > mask) {
@@ -159,12 +159,12 @@ static void grant(struct cp_queue *q, uint32_t value)
 		card_guest_error(q->card, "write pointer of queue %u.%u passes the read pointer",
 		        q->pipe->index, q->index);
 	HQD(q, CP_HQD_PQ_WPTR) = value;
-	cp_poke(q->pipe);
+	card_cp_poke(q->pipe);
 }
 
-void hqd_write(struct vcard *c, uint32_t off, uint32_t value)
+void card_hqd_write(struct vcard *c, uint32_t off, uint32_t value)
 {
-	struct cp_queue *q = hqd_selected(c);
+	struct card_queue *q = hqd_selected(c);
 	uint32_t *other = mec2_register(c, off);
 
 	if (!q && off == REG_CP_HQD_ACTIVE && value & 1)
@@ -188,11 +188,11 @@ void hqd_write(struct vcard *c, uint32_t off, uint32_t value)
 		q->hqd[(off - HQD_FIRST) / 4] = value;
 }
 
-static struct cp_queue *doorbell_owner(struct vcard *c, uint32_t off)
+static struct card_queue *doorbell_owner(struct vcard *c, uint32_t off)
 {
 	for (unsigned p = 0; p < CARD_PIPES; p++)
 		for (unsigned i = 0; i < CARD_QUEUES; i++) {
-			struct cp_queue *q = &c->pipe[p].queue[i];
+			struct card_queue *q = &c->pipe[p].queue[i];
 			uint32_t control = HQD(q, CP_HQD_PQ_DOORBELL_CONTROL);
 
 			if (hqd_active(q) && control & DOORBELL_EN &&
@@ -203,12 +203,12 @@ static struct cp_queue *doorbell_owner(struct vcard *c, uint32_t off)
 }
 
 /* polaris.md 6.5, 1.7: doorbell n is the dword at 4n; the range registers hold n << 2 */
-void hqd_doorbell(struct vcard *c, uint64_t off, uint32_t value)
+void card_hqd_doorbell(struct vcard *c, uint64_t off, uint32_t value)
 {
 	bool on = c->reg[REG_BIF_DOORBELL_APER_EN / 4] & 1 && c->reg[REG_CP_PQ_STATUS / 4] & 2;
 	bool inside = off >= c->reg[REG_CP_MEC_DOORBELL_RANGE_LOWER / 4] &&
 	              off <= c->reg[REG_CP_MEC_DOORBELL_RANGE_UPPER / 4];
-	struct cp_queue *q = on && inside ? doorbell_owner(c, (uint32_t)off) : NULL;
+	struct card_queue *q = on && inside ? doorbell_owner(c, (uint32_t)off) : NULL;
 
 	if (q)
 		grant(q, value);
@@ -219,11 +219,11 @@ void hqd_doorbell(struct vcard *c, uint64_t off, uint32_t value)
 		                  : "no active queue owns it");
 }
 
-void hqd_reset(struct vcard *c)
+void card_hqd_reset(struct vcard *c)
 {
 	for (unsigned p = 0; p < CARD_PIPES; p++)
 		for (unsigned i = 0; i < CARD_QUEUES; i++) {
-			struct cp_queue *q = &c->pipe[p].queue[i];
+			struct card_queue *q = &c->pipe[p].queue[i];
 
 			memset(q->hqd, 0, sizeof(q->hqd));
 			q->stopped = q->fresh = false;

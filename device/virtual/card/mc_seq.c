@@ -21,7 +21,7 @@
 #define PIO_FLAGS 0x7C000000u
 #define PIO_BYTES 0x001FFFFFu
 
-void mc_seq_reset(struct vcard *c, bool posted)
+void card_mc_seq_reset(struct vcard *c, bool posted)
 {
 	memset(&c->mc, 0, sizeof(c->mc));
 	c->mc.running = c->mc.trained = c->mc.ready = posted;
@@ -29,7 +29,7 @@ void mc_seq_reset(struct vcard *c, bool posted)
 		c->reg[DW(MC_SEQ_SUP_CNTL)] = SUP_RUN;
 }
 
-bool mc_ready(struct vcard *c)
+bool card_mc_ready(struct vcard *c)
 {
 	uint32_t fb = c->reg[DW(MC_VM_FB_LOCATION)], mib = c->reg[DW(CONFIG_MEMSIZE)];
 
@@ -43,7 +43,7 @@ bool mc_ready(struct vcard *c)
 	return c->mc.ready;
 }
 
-uint32_t mc_seq_misc0(struct vcard *c)
+uint32_t card_mc_seq_misc0(struct vcard *c)
 {
 	uint32_t stored = c->reg[DW(MC_SEQ_MISC0)] & ~(MISC0_TYPE | MISC0_RUNNING);
 
@@ -51,7 +51,7 @@ uint32_t mc_seq_misc0(struct vcard *c)
 }
 
 /* The sequencer answers a request in byte 0 by copying it to byte 1. */
-uint32_t mc_seq_misc9(struct vcard *c)
+uint32_t card_mc_seq_misc9(struct vcard *c)
 {
 	uint32_t v = c->reg[DW(MC_SEQ_MISC9)];
 
@@ -65,16 +65,17 @@ uint32_t mc_seq_misc9(struct vcard *c)
 /* A program is vendor code, or a stand-in that can be checked to the last bit. */
 static const char *program_wrong(struct vcard *c)
 {
-	struct mc_seq *mc = &c->mc;
+	struct card_mc_seq *mc = &c->mc;
 
 	if (!mc->program_dwords)
 		return "no program was loaded";
-	return ucode_wrong((const uint8_t *)mc->program, mc->program_dwords * 4, 0, STANDIN_MC);
+	return card_ucode_wrong(
+	        (const uint8_t *)mc->program, mc->program_dwords * 4, 0, STANDIN_MC);
 }
 
-void mc_seq_sup_cntl(struct vcard *c, uint32_t value)
+void card_mc_seq_sup_cntl(struct vcard *c, uint32_t value)
 {
-	struct mc_seq *mc = &c->mc;
+	struct card_mc_seq *mc = &c->mc;
 	const char *why;
 
 	c->reg[DW(MC_SEQ_SUP_CNTL)] = value;
@@ -95,9 +96,9 @@ void mc_seq_sup_cntl(struct vcard *c, uint32_t value)
 	mc->running = !why;
 }
 
-void mc_seq_sup_pgm(struct vcard *c, uint32_t value)
+void card_mc_seq_sup_pgm(struct vcard *c, uint32_t value)
 {
-	struct mc_seq *mc = &c->mc;
+	struct card_mc_seq *mc = &c->mc;
 
 	if (!mc->program_mode)
 		card_guest_error(c,
@@ -117,7 +118,7 @@ static bool smc_data_port(uint32_t off)
 
 /* The one use of it that is known: the flash's data port to the sequencer's program port. CP_STAT
  * bit 31 never shows it at work, it is done at once. */
-void mc_seq_pio_dma(struct vcard *c, uint32_t command)
+void card_mc_seq_pio_dma(struct vcard *c, uint32_t command)
 {
 	uint32_t from = c->reg[DW(CP_DMA_PIO_SRC_ADDR)], to = c->reg[DW(CP_DMA_PIO_DST_ADDR)];
 	uint32_t bytes = command & PIO_BYTES;
@@ -137,5 +138,5 @@ void mc_seq_pio_dma(struct vcard *c, uint32_t command)
 		        c->mc.program_mode ? "has 64 KiB" : "takes no program now");
 	else
 		for (uint32_t i = 0; i < bytes / 4; i++)
-			mc_seq_sup_pgm(c, card_smc_read(c, IX_ROM_DATA, true));
+			card_mc_seq_sup_pgm(c, card_smc_read(c, IX_ROM_DATA, true));
 }

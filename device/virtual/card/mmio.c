@@ -27,16 +27,16 @@ static void update_fb(struct vcard *c)
 	c->fb_size = size < vmem_size(c->mem) ? size : vmem_size(c->mem);
 }
 
-void mmio_reset(struct vcard *c)
+void card_mmio_reset(struct vcard *c)
 {
-	mmio_regs_reset(c);
+	card_mmio_regs_reset(c);
 	memset(c->sh_mem, 0, sizeof(c->sh_mem));
 	memset(c->mec2_hqd, 0, sizeof(c->mec2_hqd));
 	memset(c->didt, 0, sizeof(c->didt));
 	c->gc_cac = 0;
 	c->clock_latch = 0;
-	smc_reset(c);
-	post_regs_reset(c);
+	card_smc_reset(c);
+	card_post_regs_reset(c);
 	card_smu_reset(c);
 	if (!c->opt.cold)
 		card_smu_warm(c);
@@ -77,7 +77,7 @@ static uint32_t mm_data_read(struct vcard *c)
 	if (index & MM_INDEX_VRAM) {
 		if (!card_vram_there(c, false, off, &value))
 			return value;
-		if (off % 4 || hdp_read(c->hdp, off, &value))
+		if (off % 4 || card_hdp_read(c->hdp, off, &value))
 			card_guest_error(
 			        c, "MM_DATA read at VRAM offset 0x%llx", (unsigned long long)off);
 		return value;
@@ -86,7 +86,7 @@ static uint32_t mm_data_read(struct vcard *c)
 		card_guest_error(c, "MM_DATA read with MM_INDEX 0x%x", index);
 		return 0;
 	}
-	return mmio_read(c, index);
+	return card_mmio_read(c, index);
 }
 
 static void mm_data_write(struct vcard *c, uint32_t value)
@@ -97,7 +97,7 @@ static void mm_data_write(struct vcard *c, uint32_t value)
 	if (index & MM_INDEX_VRAM) {
 		if (!card_vram_there(c, true, off, &value))
 			return;
-		if (off % 4 || hdp_write(c->hdp, off, 0xF, value))
+		if (off % 4 || card_hdp_write(c->hdp, off, 0xF, value))
 			card_guest_error(
 			        c, "MM_DATA write at VRAM offset 0x%llx", (unsigned long long)off);
 		return;
@@ -105,7 +105,7 @@ static void mm_data_write(struct vcard *c, uint32_t value)
 	if (index >= RX_MMIO_BYTES || index % 4 || index / 4 <= DW(MM_DATA))
 		card_guest_error(c, "MM_DATA write with MM_INDEX 0x%x", index);
 	else
-		mmio_write(c, index, value);
+		card_mmio_write(c, index, value);
 }
 
 /* SMC index/data pairs: each has its own latch, all reach one space (polaris.md 14.3). @index:
@@ -175,11 +175,11 @@ static uint32_t read_true(struct vcard *c, uint32_t off)
 
 	switch (kind_now(c, off)) {
 	case REG_UNDEFINED: complain(c, "read of undefined", off); return 0;
-	case REG_BANKED_HQD: return hqd_read(c, off);
+	case REG_BANKED_HQD: return card_hqd_read(c, off);
 	case REG_BANKED_SH_MEM: return *sh_mem_bank(c, off);
 	default: break;
 	}
-	if (post_regs_read(c, off, &value))
+	if (card_post_regs_read(c, off, &value))
 		return value;
 	switch (off) {
 	case REG_SMC_RESP_0:
@@ -197,17 +197,18 @@ static uint32_t read_true(struct vcard *c, uint32_t off)
 		busy = false;
 		for (unsigned i = 0; i < CARD_PIPES; i++)
 			busy |= !gcn3_idle(c->engine, i);
-		return (busy ? SPI_BUSY : 0) | (busy || cp_busy(c) ? GUI_ACTIVE | CP_BUSY_BIT : 0);
-	case REG_GRBM_STATUS2: return GRBM2_IDLE | (cp_busy(c) ? 3u << 28 : 0); /* CPF, CPC */
-	case REG_CP_CPC_STATUS: return cp_busy(c) ? 0x80000001u : 0;            /* MEC1, CPC */
-	case REG_CP_CPF_STATUS: return cp_busy(c) ? 0x80008000u : 0;            /* HQD, CPF */
+		return (busy ? SPI_BUSY : 0) |
+		       (busy || card_cp_busy(c) ? GUI_ACTIVE | CP_BUSY_BIT : 0);
+	case REG_GRBM_STATUS2: return GRBM2_IDLE | (card_cp_busy(c) ? 3u << 28 : 0); /* CPF, CPC */
+	case REG_CP_CPC_STATUS: return card_cp_busy(c) ? 0x80000001u : 0;            /* MEC1, CPC */
+	case REG_CP_CPF_STATUS: return card_cp_busy(c) ? 0x80008000u : 0;            /* HQD, CPF */
 	default: return c->reg[off / 4];
 	}
 }
 
-uint32_t mmio_read(struct vcard *c, uint32_t off)
+uint32_t card_mmio_read(struct vcard *c, uint32_t off)
 {
-	return fault_spoil(c, false, off, read_true(c, off));
+	return card_fault_spoil(c, false, off, read_true(c, off));
 }
 
 static void soft_reset(struct vcard *c, uint32_t off, uint32_t value)
@@ -219,16 +220,16 @@ static void soft_reset(struct vcard *c, uint32_t off, uint32_t value)
 	if (!(raised & cp))
 		return;
 	card_log(c, "soft reset of the command processor");
-	cp_quiesce(c);
-	hqd_reset(c);
+	card_cp_quiesce(c);
+	card_hqd_reset(c);
 }
 
 static void write_mec_cntl(struct vcard *c, uint32_t value)
 {
 	c->reg[DW(CP_MEC_CNTL)] = value;
-	engine_check_mec(c);
+	card_engine_check_mec(c);
 	for (unsigned i = 0; i < CARD_PIPES; i++)
-		cp_poke(&c->pipe[i]);
+		card_cp_poke(&c->pipe[i]);
 }
 
 /* polaris.md 12.4a: end waves, leave the packets alone. Only VMID 0 exists here. */
@@ -244,7 +245,7 @@ static void sq_cmd(struct vcard *c, uint32_t value)
 
 static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
 {
-	if (post_regs_write(c, off, value))
+	if (card_post_regs_write(c, off, value))
 		return;
 	switch (off) {
 	case REG_SMC_MESSAGE_0: card_smu_message(c, value); return;
@@ -262,14 +263,14 @@ static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
 	case REG_VM_INVALIDATE_REQUEST: c->reg[DW(VM_INVALIDATE_RESPONSE)] = value; return;
 	case REG_HDP_DEBUG0:
 		if (value & 1)
-			hdp_invalidate(c->hdp);
+			card_hdp_invalidate(c->hdp);
 		return;
 	case REG_HDP_MEM_COHERENCY_FLUSH_CNTL:
 		if (value & 1)
-			hdp_flush(c->hdp);
+			card_hdp_flush(c->hdp);
 		return;
 	case REG_GPU_HDP_FLUSH_REQ:
-		hdp_flush(c->hdp);
+		card_hdp_flush(c->hdp);
 		c->reg[DW(GPU_HDP_FLUSH_DONE)] |= value; /* at once, for every engine that asks */
 		return;
 	case REG_RLC_CAPTURE_GPU_CLOCK_COUNT:
@@ -285,37 +286,37 @@ static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
 		c->reg[off / 4] = value;
 		update_fb(c);
 		return;
-	default: c->reg[off / 4] = value; engine_check(c, off);
+	default: c->reg[off / 4] = value; card_engine_check(c, off);
 	}
 }
 
-void mmio_write(struct vcard *c, uint32_t off, uint32_t value)
+void card_mmio_write(struct vcard *c, uint32_t off, uint32_t value)
 {
 	switch (kind_now(c, off)) {
 	case REG_UNDEFINED: complain(c, "write to undefined", off); return;
 	case REG_READ_ONLY: complain(c, "write to read-only", off); return;
-	case REG_BANKED_HQD: hqd_write(c, off, value); return;
+	case REG_BANKED_HQD: card_hqd_write(c, off, value); return;
 	case REG_BANKED_SH_MEM: *sh_mem_bank(c, off) = value; return;
 	default: write_effect(c, off, value);
 	}
 }
 
-int mmio_cp_read(struct vcard *c, uint32_t off, uint32_t *value)
+int card_mmio_cp_read(struct vcard *c, uint32_t off, uint32_t *value)
 {
 	uint8_t kind = off < RX_MMIO_BYTES ? c->kind[off / 4] : REG_UNDEFINED;
 
 	if (kind != REG_STORE && kind != REG_READ_ONLY && kind != REG_SPECIAL)
 		return -EPERM;
-	*value = mmio_read(c, off);
+	*value = card_mmio_read(c, off);
 	return 0;
 }
 
-int mmio_cp_write(struct vcard *c, uint32_t off, uint32_t value)
+int card_mmio_cp_write(struct vcard *c, uint32_t off, uint32_t value)
 {
 	uint8_t kind = off < RX_MMIO_BYTES ? c->kind[off / 4] : REG_UNDEFINED;
 
 	if (kind != REG_STORE && kind != REG_SPECIAL)
 		return -EPERM;
-	mmio_write(c, off, value);
+	card_mmio_write(c, off, value);
 	return 0;
 }

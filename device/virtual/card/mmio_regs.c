@@ -111,7 +111,7 @@ static void mark(uint8_t *kind, const struct range *r, size_t n, enum reg_kind k
 				kind[off / 4] = (uint8_t)k;
 }
 
-void mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
+void card_mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
 {
 	static const uint32_t named[] = {
 #define X(name, offset) offset,
@@ -132,7 +132,7 @@ void mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
 	mark(kind, sh_mem, ARRAY_SIZE(sh_mem), REG_BANKED_SH_MEM, true);
 	mark(kind, hqd, ARRAY_SIZE(hqd), REG_BANKED_HQD, false);
 	mark(kind, undefined, ARRAY_SIZE(undefined), REG_UNDEFINED, true);
-	post_regs_define(kind);
+	card_post_regs_define(kind);
 }
 
 struct value {
@@ -168,7 +168,7 @@ static void set(struct vcard *c, const struct value *v, size_t n)
 		c->reg[v[i].off / 4] = v[i].value;
 }
 
-void mmio_regs_reset(struct vcard *c)
+void card_mmio_regs_reset(struct vcard *c)
 {
 	uint32_t vram_mb = (uint32_t)(vmem_size(c->mem) >> 20);
 	uint32_t base = 0xF400; /* FB base >> 24: polaris.md 2.5 */

@@ -55,7 +55,7 @@ static const uint32_t special[] = {
         REG_CP_DMA_PIO_COMMAND,
 };
 
-void post_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
+void card_post_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
 {
 	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++)
 		for (uint32_t off = blocks[i].first; off <= blocks[i].last; off += 4)
@@ -65,10 +65,10 @@ void post_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
 		kind[special[i] / 4] = REG_CONTROL;
 }
 
-void post_regs_reset(struct vcard *c)
+void card_post_regs_reset(struct vcard *c)
 {
 	c->pcie_used = 0;
-	mc_seq_reset(c, !c->opt.cold);
+	card_mc_seq_reset(c, !c->opt.cold);
 }
 
 /* The PCIe core's registers, sparse and few: storage (polaris.md 14.3). */
@@ -99,15 +99,15 @@ static uint32_t *io_debug(struct vcard *c)
 	return NULL;
 }
 
-bool post_regs_read(struct vcard *c, uint32_t off, uint32_t *value)
+bool card_post_regs_read(struct vcard *c, uint32_t off, uint32_t *value)
 {
 	const uint32_t *p;
 
 	switch (off) {
 	case REG_PCIE_DATA: p = pcie_register(c); break;
 	case REG_MC_SEQ_IO_DEBUG_DATA: p = io_debug(c); break;
-	case REG_MC_SEQ_MISC0: *value = mc_seq_misc0(c); return true;
-	case REG_MC_SEQ_MISC9: *value = mc_seq_misc9(c); return true;
+	case REG_MC_SEQ_MISC0: *value = card_mc_seq_misc0(c); return true;
+	case REG_MC_SEQ_MISC9: *value = card_mc_seq_misc9(c); return true;
 	case REG_MC_SEQ_SUP_PGM: *value = 0; return true;
 	case REG_GENERIC_I2C_STATUS: /* done, no error: policy E rule 7, atombios.md 14 */
 		*value = (c->reg[off / 4] & ~0x600u) | 0x10;
@@ -118,16 +118,16 @@ bool post_regs_read(struct vcard *c, uint32_t off, uint32_t *value)
 	return true;
 }
 
-bool post_regs_write(struct vcard *c, uint32_t off, uint32_t value)
+bool card_post_regs_write(struct vcard *c, uint32_t off, uint32_t value)
 {
 	uint32_t *p;
 
 	switch (off) {
 	case REG_PCIE_DATA: p = pcie_register(c); break;
 	case REG_MC_SEQ_IO_DEBUG_DATA: p = io_debug(c); break;
-	case REG_MC_SEQ_SUP_CNTL: mc_seq_sup_cntl(c, value); return true;
-	case REG_MC_SEQ_SUP_PGM: mc_seq_sup_pgm(c, value); return true;
-	case REG_CP_DMA_PIO_COMMAND: mc_seq_pio_dma(c, value); return true;
+	case REG_MC_SEQ_SUP_CNTL: card_mc_seq_sup_cntl(c, value); return true;
+	case REG_MC_SEQ_SUP_PGM: card_mc_seq_sup_pgm(c, value); return true;
+	case REG_CP_DMA_PIO_COMMAND: card_mc_seq_pio_dma(c, value); return true;
 	default: return false;
 	}
 	if (p)

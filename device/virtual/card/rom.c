@@ -66,12 +66,12 @@ static int synthesise(struct vcard *c)
 	return 0;
 }
 
-uint32_t rom_window(const struct vcard *c)
+uint32_t card_rom_window(const struct vcard *c)
 {
 	return power_of_two(c->image_bytes, CARD_ROM_BYTES);
 }
 
-int rom_new(struct vcard *c)
+int card_rom_new(struct vcard *c)
 {
 	FILE *f;
 	int r;

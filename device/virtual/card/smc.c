@@ -84,7 +84,7 @@ static size_t block_dwords(void)
 	return n;
 }
 
-uint32_t *smc_storage(struct vcard *c, uint32_t index)
+uint32_t *card_smc_storage(struct vcard *c, uint32_t index)
 {
 	uint32_t *p = c->smc_reg;
 
@@ -96,7 +96,7 @@ uint32_t *smc_storage(struct vcard *c, uint32_t index)
 	return NULL;
 }
 
-int smc_new(struct vcard *c)
+int card_smc_new(struct vcard *c)
 {
 	c->smc_reg = calloc(block_dwords(), sizeof(*c->smc_reg));
 	return c->smc_reg ? 0 : -ENOMEM;
@@ -105,10 +105,10 @@ int smc_new(struct vcard *c)
 static void set(struct vcard *c, const struct value *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		*smc_storage(c, v[i].index) = v[i].value;
+		*card_smc_storage(c, v[i].index) = v[i].value;
 }
 
-void smc_reset(struct vcard *c)
+void card_smc_reset(struct vcard *c)
 {
 	c->rom_index = 0;
 	memset(c->smc_reg, 0, block_dwords() * sizeof(*c->smc_reg));
@@ -155,7 +155,7 @@ static uint32_t rom_next(struct vcard *c)
 /* Percentages of the fan as 0..FMAX_DUTY100, in FDO_PWM_DUTY[16:9]: polaris.md 10.9 */
 static uint32_t thermal_status(struct vcard *c)
 {
-	uint32_t full = *smc_storage(c, IX_CG_FDO_CTRL1) & 0xFF;
+	uint32_t full = *card_smc_storage(c, IX_CG_FDO_CTRL1) & 0xFF;
 
 	return (uint32_t)(c->heat.duty * (full ? full : 0xFF) + 0.5) << 9;
 }
@@ -209,10 +209,10 @@ static uint32_t read_true(struct vcard *c, uint32_t index, bool vbios)
 	if (index == IX_ROM_INDEX)
 		return c->rom_index;
 	card_smu_tick(c);
-	heat_update(c);
+	card_heat_update(c);
 	if (index < RX_SMC_RAM_BYTES && index % 4 == 0)
 		return card_smu_ram_read(c, index);
-	p = smc_storage(c, index);
+	p = card_smc_storage(c, index);
 	if (p && (vbios || has_name(index)))
 		return computed(c, index, *p);
 	complain(c, "read of undefined", index);
@@ -221,23 +221,23 @@ static uint32_t read_true(struct vcard *c, uint32_t index, bool vbios)
 
 uint32_t card_smc_read(struct vcard *c, uint32_t index, bool vbios)
 {
-	return fault_spoil(c, true, index, read_true(c, index, vbios));
+	return card_fault_spoil(c, true, index, read_true(c, index, vbios));
 }
 
 static void store(struct vcard *c, uint32_t index, uint32_t value, uint32_t *p)
 {
 	uint32_t old = *p;
 
-	heat_update(c); /* with the fan as it was */
+	card_heat_update(c); /* with the fan as it was */
 	*p = value;
 	if (index == IX_SMC_SYSCON_RESET_CNTL || index == IX_SMC_SYSCON_CLOCK_CNTL_0)
 		card_smu_syscon_write(c, index, value, old);
-	heat_update(c);
+	card_heat_update(c);
 }
 
 void card_smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios)
 {
-	uint32_t *p = smc_storage(c, index);
+	uint32_t *p = card_smc_storage(c, index);
 
 	card_smu_tick(c);
 	if (index == IX_ROM_INDEX)

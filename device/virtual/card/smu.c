@@ -52,7 +52,7 @@ void card_smu_reset(struct vcard *c)
 	c->smu.ram = ram;
 	fill_ram(c);
 	c->reg[DW(SMC_RESP_0)] = SMC_RESP_OK; /* amdgpu-oracle.md 7 item 9 */
-	dpm_reset(c);
+	card_dpm_reset(c);
 }
 
 uint32_t card_smu_u32(struct vcard *c, uint32_t address)
@@ -107,7 +107,7 @@ static const char *image_wrong(struct vcard *c)
 		return "the host has no memory to check it";
 	for (uint32_t i = 0; i < bytes; i += 4) /* the file's byte order: 4.3 step 5, unswapped */
 		put_le32(image + i, card_smu_u32(c, IMAGE_AT + i));
-	why = ucode_wrong(image, bytes, STANDIN_SMC_AT, STANDIN_SMC);
+	why = card_ucode_wrong(image, bytes, STANDIN_SMC_AT, STANDIN_SMC);
 	free(image);
 	return why;
 }
@@ -129,7 +129,7 @@ uint32_t card_smu_ram_read(struct vcard *c, uint32_t address)
 /* An upload goes dword by dword from the start of the image (4.3 step 5). */
 static void note_upload(struct vcard *c, uint32_t address)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 
 	if (address < IMAGE_AT)
 		return;
@@ -144,7 +144,7 @@ static void note_upload(struct vcard *c, uint32_t address)
 
 void card_smu_ram_write(struct vcard *c, uint32_t address, uint32_t value)
 {
-	bool held = *smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) & RST_REG;
+	bool held = *card_smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) & RST_REG;
 
 	if (held)
 		note_upload(c, address);
@@ -162,13 +162,13 @@ static void hold(struct vcard *c)
 	c->smu.state = SMU_HELD;
 	c->smu.boot_ns = 0;
 	c->smu.busy = false;
-	dpm_reset(c);
+	card_dpm_reset(c);
 }
 
 void card_smu_syscon_write(struct vcard *c, uint32_t index, uint32_t value, uint32_t old)
 {
-	bool held = *smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) & RST_REG;
-	bool stopped = *smc_storage(c, IX_SMC_SYSCON_CLOCK_CNTL_0) & CK_DISABLE;
+	bool held = *card_smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) & RST_REG;
+	bool stopped = *card_smc_storage(c, IX_SMC_SYSCON_CLOCK_CNTL_0) & CK_DISABLE;
 
 	(void)index;
 	if (held || stopped)
@@ -180,12 +180,12 @@ void card_smu_syscon_write(struct vcard *c, uint32_t index, uint32_t value, uint
 static void boot(struct vcard *c)
 {
 	c->smu.boot_ns = 0;
-	*smc_storage(c, IX_RCU_UC_EVENTS) |= UC_INTERRUPTS;
+	*card_smc_storage(c, IX_RCU_UC_EVENTS) |= UC_INTERRUPTS;
 	c->smu.state = c->smu.verified ? SMU_RUNNING : SMU_BOOT;
 	if (c->smu.state != SMU_RUNNING)
 		return;
 	c->smu.ram[IX_FIRMWARE_FLAGS / 4] |= INTERRUPTS_ON;
-	dpm_publish(c);
+	card_dpm_publish(c);
 	card_log(c, "SMU firmware runs");
 }
 
@@ -209,15 +209,15 @@ void card_smu_warm(struct vcard *c)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		c->smu.ram[words[i].address / 4] = words[i].value;
-	*smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) &= ~RST_REG;
-	*smc_storage(c, IX_SMC_SYSCON_CLOCK_CNTL_0) &= ~CK_DISABLE;
+	*card_smc_storage(c, IX_SMC_SYSCON_RESET_CNTL) &= ~RST_REG;
+	*card_smc_storage(c, IX_SMC_SYSCON_CLOCK_CNTL_0) &= ~CK_DISABLE;
 	c->smu.verified = true;
 	boot(c);
 }
 
 static void test(struct vcard *c, uint32_t argument)
 {
-	uint32_t *status = smc_storage(c, IX_SMU_STATUS);
+	uint32_t *status = card_smc_storage(c, IX_SMU_STATUS);
 
 	if (argument != TEST_ARGUMENT)
 		card_guest_error(c, "Test with argument 0x%x, not 0x20000", argument);
@@ -249,7 +249,7 @@ static void answer(struct vcard *c)
 /* card_smu_message - SMC_MESSAGE_0 was written. */
 void card_smu_message(struct vcard *c, uint32_t id)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 
 	c->reg[DW(SMC_MESSAGE_0)] = id;
 	card_smu_tick(c);
@@ -270,7 +270,7 @@ void card_smu_message(struct vcard *c, uint32_t id)
 
 void card_smu_tick(struct vcard *c)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 	uint64_t now;
 
 	if (!s->boot_ns && !s->busy && !s->loading)

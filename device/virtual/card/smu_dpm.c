@@ -56,9 +56,9 @@ static unsigned count(struct vcard *c, uint32_t field)
 	return card_smu_u8(c, card_smu_table(c, SMU_DPM_TABLE) + field);
 }
 
-void dpm_reset(struct vcard *c)
+void card_dpm_reset(struct vcard *c)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 
 	s->sclk_dpm = s->mclk_dpm = s->pcie_dpm = s->voltage = s->ulv = s->cac = false;
 	s->tdc = s->package = s->edc = s->avfs = s->fan_table = s->zero_rpm = s->logging = false;
@@ -69,7 +69,7 @@ void dpm_reset(struct vcard *c)
 	s->vddc_mv = BOOT_MV;
 }
 
-const char *dpm_table_wrong(struct vcard *c)
+const char *card_dpm_table_wrong(struct vcard *c)
 {
 	unsigned levels = count(c, GRAPHICS_COUNT), mems = count(c, MEMORY_COUNT);
 	uint32_t last = 0;
@@ -100,7 +100,7 @@ static double power_at(struct vcard *c, double activity, uint32_t sclk, uint32_t
 	return IDLE_W + MEMORY_W * c->smu.mclk / 200000.0 + K_W * activity * v * v * sclk / 100.0;
 }
 
-double dpm_power(struct vcard *c, double activity)
+double card_dpm_power(struct vcard *c, double activity)
 {
 	return power_at(c, activity, c->smu.sclk, c->smu.vddc_mv);
 }
@@ -123,7 +123,7 @@ static unsigned lowest(uint32_t mask, unsigned levels)
 
 /* Without its current and power controllers the firmware does not leave 300 MHz under load: seen on
  * the reference system (reference-run.md, method 8). */
-static bool controllers(const struct smu *s)
+static bool controllers(const struct card_smu *s)
 {
 	return (s->tdc || s->edc) && s->package;
 }
@@ -158,7 +158,7 @@ static unsigned throttle(struct vcard *c, unsigned level, double activity)
 
 static void choose_engine(struct vcard *c, double activity, double temperature)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 	unsigned levels = MIN(count(c, GRAPHICS_COUNT), MAX_LEVELS);
 	double hot = card_smu_u16(c, card_smu_table(c, SMU_DPM_TABLE) + TEMP_HIGH) / 256.0;
 
@@ -171,9 +171,9 @@ static void choose_engine(struct vcard *c, double activity, double temperature)
 	s->vddc_mv = millivolts(graphics(c, s->sclk_level, 0));
 }
 
-void dpm_choose(struct vcard *c, double activity, double temperature)
+void card_dpm_choose(struct vcard *c, double activity, double temperature)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 	unsigned mems = MIN(count(c, MEMORY_COUNT), MAX_MEMORY);
 
 	s->sclk = s->mclk = BOOT_CLOCK;
@@ -190,9 +190,9 @@ void dpm_choose(struct vcard *c, double activity, double temperature)
 		choose_engine(c, activity, temperature);
 }
 
-void dpm_publish(struct vcard *c)
+void card_dpm_publish(struct vcard *c)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 	uint32_t soft = card_smu_table(c, SMU_SOFT_REGISTERS);
 
 	if (s->state != SMU_RUNNING)

@@ -114,7 +114,7 @@ static const char *check_image(struct vcard *c, const struct entry *e, uint32_t 
 
 	if (image && card_vram_offset(c, e->image, e->bytes, &at)) {
 		vmem_dram_read(c->mem, at, image, e->bytes);
-		why = ucode_wrong(image, e->bytes, 0, kind);
+		why = card_ucode_wrong(image, e->bytes, 0, kind);
 	}
 	free(image);
 	return why;
@@ -154,7 +154,7 @@ static const char *load_one(struct vcard *c, const struct toc *t, uint32_t id)
 uint32_t card_smu_load_ucodes(struct vcard *c, uint32_t mask)
 {
 	struct toc t;
-	const char *why = mc_ready(c) ? buffer_wrong(c) : "there is no memory yet";
+	const char *why = card_mc_ready(c) ? buffer_wrong(c) : "there is no memory yet";
 	uint32_t loaded = 0;
 
 	if (!why)

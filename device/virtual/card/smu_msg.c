@@ -19,7 +19,7 @@ static uint32_t accept(struct vcard *c, uint32_t id, uint32_t *arg)
 /* on_off - enable and disable messages: which flag, which way. */
 static uint32_t on_off(struct vcard *c, uint32_t id, uint32_t *arg)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 
 	(void)arg;
 	switch (id) {
@@ -47,7 +47,7 @@ static uint32_t on_off(struct vcard *c, uint32_t id, uint32_t *arg)
 static uint32_t dpm(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	bool enable = id == 0x14E || id == 0x150;
-	const char *why = enable ? dpm_table_wrong(c) : NULL;
+	const char *why = enable ? card_dpm_table_wrong(c) : NULL;
 
 	(void)arg;
 	if (enable && !c->smu.voltage && !why)
@@ -65,7 +65,7 @@ static uint32_t dpm(struct vcard *c, uint32_t id, uint32_t *arg)
 
 static uint32_t mask(struct vcard *c, uint32_t id, uint32_t *arg)
 {
-	struct smu *s = &c->smu;
+	struct card_smu *s = &c->smu;
 
 	switch (id) {
 	case 0x145: s->sclk_mask = *arg; break;
@@ -88,7 +88,7 @@ static uint32_t limit(struct vcard *c, uint32_t id, uint32_t *arg)
 
 static uint32_t ask(struct vcard *c, uint32_t id, uint32_t *arg)
 {
-	heat_update(c);
+	card_heat_update(c);
 	if (id == 0x200)
 		*arg = c->smu.sclk;
 	else if (id == 0x201)
@@ -101,7 +101,7 @@ static uint32_t ask(struct vcard *c, uint32_t id, uint32_t *arg)
 static uint32_t log_power(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	(void)arg;
-	heat_update(c);
+	card_heat_update(c);
 	if (id == 0x170)
 		c->smu.logging = true;
 	else if (c->smu.logging)
@@ -140,7 +140,7 @@ static uint32_t to_defaults(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	(void)id;
 	(void)arg;
-	dpm_reset(c);
+	card_dpm_reset(c);
 	return SMC_RESP_OK;
 }
 
@@ -201,10 +201,10 @@ uint32_t card_smu_execute(struct vcard *c, uint32_t id, uint32_t *arg)
 		if (id >= messages[i].first && id <= messages[i].last) {
 			uint32_t r;
 
-			heat_update(c); /* with things as they were */
+			card_heat_update(c); /* with things as they were */
 			r = messages[i].run(c, id, arg);
-			heat_update(c);
-			dpm_publish(c);
+			card_heat_update(c);
+			card_dpm_publish(c);
 			return r;
 		}
 	return SMC_RESP_UNKNOWN;

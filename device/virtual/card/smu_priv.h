@@ -15,7 +15,7 @@ struct vcard;
 
 /* mc_seq.c: the memory sequencer as ASIC_Init drives it (polaris.md 2.5, 2.6; atombios.md 9). */
 #define MC_PROGRAM_DWORDS 0x4000u /* 64 KiB; the real ones have 32 */
-struct mc_seq {
+struct card_mc_seq {
 	uint32_t program[MC_PROGRAM_DWORDS];
 	uint32_t program_dwords;
 	bool program_mode; /* MC_SEQ_SUP_CNTL = 0x10: MC_SEQ_SUP_PGM takes a program */
@@ -23,14 +23,15 @@ struct mc_seq {
 	bool complained; /* of VRAM accesses before it is ready: counted each time, said once */
 	uint32_t io_debug[256]; /* behind MC_SEQ_IO_DEBUG_INDEX */
 };
-void mc_seq_reset(struct vcard *c, bool posted);
-uint32_t mc_seq_misc0(struct vcard *c);
-uint32_t mc_seq_misc9(struct vcard *c);
-void mc_seq_sup_cntl(struct vcard *c, uint32_t value);
-void mc_seq_sup_pgm(struct vcard *c, uint32_t value);
-void mc_seq_pio_dma(struct vcard *c, uint32_t command);
-/* mc_ready - VRAM exists: sequencer running, trained, CONFIG_MEMSIZE and MC_VM_FB_LOCATION set. */
-bool mc_ready(struct vcard *c);
+void card_mc_seq_reset(struct vcard *c, bool posted);
+uint32_t card_mc_seq_misc0(struct vcard *c);
+uint32_t card_mc_seq_misc9(struct vcard *c);
+void card_mc_seq_sup_cntl(struct vcard *c, uint32_t value);
+void card_mc_seq_sup_pgm(struct vcard *c, uint32_t value);
+void card_mc_seq_pio_dma(struct vcard *c, uint32_t command);
+/* card_mc_ready - VRAM exists: sequencer running, trained, CONFIG_MEMSIZE and MC_VM_FB_LOCATION
+ * set. */
+bool card_mc_ready(struct vcard *c);
 
 /* ucode.c: what an image must be. */
 #define UCODE_SDMA0 1u /* polaris.md 4.4 */
@@ -43,19 +44,19 @@ bool mc_ready(struct vcard *c);
 #define UCODE_JT2   8u
 #define UCODE_RLC   10u
 #define UCODE_ALL   0x47Eu /* mask of LoadUcodes: 4.4 step 5 */
-/* ucode_wrong - check one whole image. @at: where a stand-in's own words stand; @kind: the kind
- * they must name (standin.h). Return: NULL, or why it is refused. */
-const char *ucode_wrong(const uint8_t *image, size_t bytes, size_t at, uint32_t kind);
+/* card_ucode_wrong - check one whole image. @at: where a stand-in's own words stand; @kind: the
+ * kind they must name (standin.h). Return: NULL, or why it is refused. */
+const char *card_ucode_wrong(const uint8_t *image, size_t bytes, size_t at, uint32_t kind);
 
-enum smu_state {
+enum card_smu_state {
 	SMU_HELD,   /* in reset, or its clock is off */
 	SMU_BOOT,   /* the boot ROM answers Test only: polaris.md 4.3 step 4 */
 	SMU_RUNNING /* the verified firmware */
 };
 
-struct smu {
+struct card_smu {
 	uint32_t *ram; /* RX_SMC_RAM_BYTES / 4, owned */
-	enum smu_state state;
+	enum card_smu_state state;
 	bool verified;      /* the last Test passed */
 	uint32_t image_end; /* SMC address one past the image uploaded in reset; 0 none */
 	uint64_t boot_ns;   /* a released SMU is up at this time; 0 nothing pending */
@@ -112,15 +113,15 @@ uint32_t card_smu_load_ucodes(struct vcard *c, uint32_t mask);
 uint32_t card_smu_execute(struct vcard *c, uint32_t id, uint32_t *arg);
 
 /* smu_dpm.c: clocks. */
-void dpm_reset(struct vcard *c);
-void dpm_publish(struct vcard *c); /* FEATURE_STATUS, level indices */
-const char *dpm_table_wrong(struct vcard *c);
-/* dpm_choose - clocks for this much load (0..1) at this temperature. */
-void dpm_choose(struct vcard *c, double activity, double temperature);
-double dpm_power(struct vcard *c, double activity); /* W, at the clocks chosen */
+void card_dpm_reset(struct vcard *c);
+void card_dpm_publish(struct vcard *c); /* FEATURE_STATUS, level indices */
+const char *card_dpm_table_wrong(struct vcard *c);
+/* card_dpm_choose - clocks for this much load (0..1) at this temperature. */
+void card_dpm_choose(struct vcard *c, double activity, double temperature);
+double card_dpm_power(struct vcard *c, double activity); /* W, at the clocks chosen */
 
 /* heat.c: temperature and fan. */
-struct heat {
+struct card_heat {
 	uint64_t last_ns;
 	double temperature, power; /* C; W, averaged */
 	double activity;           /* 0..1, smoothed */
@@ -129,8 +130,8 @@ struct heat {
 	uint64_t instructions; /* executed up to last_ns */
 	bool tripped;          /* critical temperature: off until the next reset */
 };
-void heat_init(struct vcard *c);
-void heat_reset(struct vcard *c); /* a reset cools nothing */
-void heat_update(struct vcard *c);
+void card_heat_init(struct vcard *c);
+void card_heat_reset(struct vcard *c); /* a reset cools nothing */
+void card_heat_update(struct vcard *c);
 
 #endif

@@ -32,7 +32,7 @@ static bool all_the_same(const uint8_t *image, size_t bytes)
 	return true;
 }
 
-const char *ucode_wrong(const uint8_t *image, size_t bytes, size_t at, uint32_t kind)
+const char *card_ucode_wrong(const uint8_t *image, size_t bytes, size_t at, uint32_t kind)
 {
 	if (!bytes || all_the_same(image, bytes))
 		return "there is no image";

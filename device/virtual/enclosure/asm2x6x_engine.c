@@ -28,7 +28,7 @@ static uint8_t *reg(struct venc *e, unsigned address)
 	return e->asmedia->xdata + address;
 }
 
-bool asm_engine_owns(uint32_t address)
+bool venc_asm_engine_owns(uint32_t address)
 {
 	return (address >= TLP_TYPE && address < TLP_COMPLETION_END) || address == TLP_ARM ||
 	       address == TLP_HAS_DATA || address == TLP_STATUS;
@@ -36,13 +36,13 @@ bool asm_engine_owns(uint32_t address)
 
 /* bridge.md 3.4: on 246x the words B211 to B216 stay from boot; on 236x only a host that writes all
  * twelve bytes is known to work. */
-void asm_engine_power_up(struct venc *e)
+void venc_asm_engine_power_up(struct venc *e)
 {
-	e->asmedia->engine = (struct asm_engine){0};
-	memset(reg(e, TLP_TYPE), asm_is_246x(e) ? 0 : 0xA5, TLP_DATA - TLP_TYPE);
+	e->asmedia->engine = (struct venc_asm_engine){0};
+	memset(reg(e, TLP_TYPE), venc_is_246x(e) ? 0 : 0xA5, TLP_DATA - TLP_TYPE);
 	memset(reg(e, TLP_DATA), 0xA5, TLP_COMPLETION_END - TLP_DATA);
 	*reg(e, TLP_HAS_DATA) = 0;
-	if (asm_is_246x(e))
+	if (venc_is_246x(e))
 		*reg(e, TLP_LENGTH) = 1;
 }
 
@@ -79,7 +79,7 @@ static const char *header_defect(struct venc *e)
 
 	if (!is_memory(type) && !is_config(type))
 		return "unknown type in B210";
-	if (type & FMT_4DW && !asm_is_246x(e))
+	if (type & FMT_4DW && !venc_is_246x(e))
 		return "64-bit address on a 236x, unproven (7.1 K15)";
 	if (get_be16(reg(e, TLP_TRAFFIC)))
 		return "traffic class or attributes in B211";
@@ -128,7 +128,7 @@ static uint16_t completer(struct venc *e)
 
 	if (is_config(type))
 		return get_be16(reg(e, TLP_ADDRESS));
-	return (uint16_t)(asm_root_secondary(e) << 8);
+	return (uint16_t)(venc_asm_root_secondary(e) << 8);
 }
 
 /* bridge.md 3.3: the completion as it came in, PCIe base specification 2.2.9. Without data B220
@@ -159,9 +159,9 @@ static uint8_t execute(struct venc *e)
 	enum vcard_completion rc;
 
 	if (is_config(type))
-		rc = asm_root_config(e, type & 1, (uint32_t)tlp.address, &tlp);
+		rc = venc_asm_root_config(e, type & 1, (uint32_t)tlp.address, &tlp);
 	else
-		rc = asm_root_memory(e, &tlp);
+		rc = venc_asm_root_memory(e, &tlp);
 	if (rc == VCARD_TIMEOUT)
 		return STATUS_ERROR;
 	if (!is_posted(e)) {
@@ -177,7 +177,7 @@ static uint8_t execute(struct venc *e)
 /* What keeps the engine from sending, or NULL. */
 static const char *send_defect(struct venc *e)
 {
-	const struct asm_engine *g = &e->asmedia->engine;
+	const struct venc_asm_engine *g = &e->asmedia->engine;
 
 	if (g->busy)
 		return "sent while busy";
@@ -192,7 +192,7 @@ static const char *send_defect(struct venc *e)
 
 static void send(struct venc *e)
 {
-	struct asm_engine *g = &e->asmedia->engine;
+	struct venc_asm_engine *g = &e->asmedia->engine;
 	const char *defect = send_defect(e);
 
 	if (defect) {
@@ -211,14 +211,14 @@ static void send(struct venc *e)
 /* bridge.md 3.4: 246x hosts leave "done" to the next trigger, 236x hosts clear it by hand. */
 static void arm(struct venc *e, uint8_t value)
 {
-	struct asm_engine *g = &e->asmedia->engine;
+	struct venc_asm_engine *g = &e->asmedia->engine;
 
 	if (value != ARM) {
 		venc_guest_error(e, "asm: B254=%02x, not 0F (bridge.md 3.3)", value);
 		return;
 	}
 	g->armed = true;
-	if (asm_is_246x(e) && !g->awaited)
+	if (venc_is_246x(e) && !g->awaited)
 		g->status &= (uint8_t)~STATUS_DONE;
 }
 
@@ -226,7 +226,7 @@ static void write_status(struct venc *e, uint8_t value)
 {
 	switch (value) {
 	case SEND: send(e); break;
-	case ENGINE_RESET: e->asmedia->engine = (struct asm_engine){0}; break;
+	case ENGINE_RESET: e->asmedia->engine = (struct venc_asm_engine){0}; break;
 	case STATUS_ERROR:
 	case STATUS_DONE:
 	case STATUS_ERROR | STATUS_DONE: e->asmedia->engine.status &= (uint8_t)~value; break;
@@ -237,7 +237,7 @@ static void write_status(struct venc *e, uint8_t value)
 /* bridge.md 3.3, 3.4: ready at rest; a host finds B296 equal to 02 after a completion. */
 static uint8_t read_status(struct venc *e)
 {
-	struct asm_engine *g = &e->asmedia->engine;
+	struct venc_asm_engine *g = &e->asmedia->engine;
 
 	if (g->busy && !venc_take_fault(e, VENC_FAULT_ENGINE_SLOW)) {
 		g->busy = false;
@@ -249,7 +249,7 @@ static uint8_t read_status(struct venc *e)
 	return g->status ? g->status : STATUS_READY;
 }
 
-uint8_t asm_engine_read(struct venc *e, uint32_t address)
+uint8_t venc_asm_engine_read(struct venc *e, uint32_t address)
 {
 	bool result = address >= TLP_DATA && address != TLP_ARM;
 
@@ -264,13 +264,13 @@ uint8_t asm_engine_read(struct venc *e, uint32_t address)
 static bool is_request(const struct venc *e, uint32_t address)
 {
 	if (address >= TLP_ADDRESS_HIGH && address < TLP_DATA)
-		return asm_is_246x(e); /* bridge.md 3.3 */
+		return venc_is_246x(e); /* bridge.md 3.3 */
 	return address >= TLP_TYPE && address < TLP_COMPLETION;
 }
 
-void asm_engine_write(struct venc *e, uint32_t address, uint8_t value)
+void venc_asm_engine_write(struct venc *e, uint32_t address, uint8_t value)
 {
-	struct asm_engine *g = &e->asmedia->engine;
+	struct venc_asm_engine *g = &e->asmedia->engine;
 
 	if (address == TLP_STATUS)
 		write_status(e, value);

@@ -30,7 +30,7 @@ enum {
 };
 
 /* The TLP engine between the writes that make a request. */
-struct asm_engine {
+struct venc_asm_engine {
 	bool armed;      /* B254 written, not yet sent */
 	bool busy;       /* sent, and B296 does not say so yet what became of it */
 	bool awaited;    /* a completion is due that the host has not seen announced */
@@ -39,40 +39,40 @@ struct asm_engine {
 };
 
 /* The root port 00:00.0. */
-struct asm_root {
+struct venc_asm_root {
 	uint32_t cfg[ROOT_DWORDS];
 	uint64_t released_ns; /* when the last reset of the secondary bus ended; 0 none */
 };
 
-struct asm2x6x {
+struct venc_asm {
 	uint8_t xdata[XDATA_BYTES];
-	struct asm_engine engine;
-	struct asm_root root;
+	struct venc_asm_engine engine;
+	struct venc_asm_root root;
 };
 
-static inline bool asm_is_246x(const struct venc *e)
+static inline bool venc_is_246x(const struct venc *e)
 {
 	return e->opt.bridge == VENC_ASM246X;
 }
 
 /* asm2x6x_xdata.c: one byte as E4 and E5 reach it; @address below XDATA_BYTES */
-void asm_xdata_power_up(struct venc *e);
-uint8_t asm_xdata_read(struct venc *e, uint32_t address);
-void asm_xdata_write(struct venc *e, uint32_t address, uint8_t value);
+void venc_asm_xdata_power_up(struct venc *e);
+uint8_t venc_asm_xdata_read(struct venc *e, uint32_t address);
+void venc_asm_xdata_write(struct venc *e, uint32_t address, uint8_t value);
 
 /* asm2x6x_engine.c: the registers above. read: whatever the store does not know by itself. */
-void asm_engine_power_up(struct venc *e);
-bool asm_engine_owns(uint32_t address);
-uint8_t asm_engine_read(struct venc *e, uint32_t address);
-void asm_engine_write(struct venc *e, uint32_t address, uint8_t value);
+void venc_asm_engine_power_up(struct venc *e);
+bool venc_asm_engine_owns(uint32_t address);
+uint8_t venc_asm_engine_read(struct venc *e, uint32_t address);
+void venc_asm_engine_write(struct venc *e, uint32_t address, uint8_t value);
 
 /* asm2x6x_root.c: requests of the engine. @address of a configuration request: bus << 24 | device
  * << 19 | function << 16 | register. VCARD_TIMEOUT: nobody answered. */
-void asm_root_power_up(struct venc *e);
-enum vcard_completion asm_root_config(
+void venc_asm_root_power_up(struct venc *e);
+enum vcard_completion venc_asm_root_config(
         struct venc *e, bool type1, uint32_t address, struct vcard_tlp *tlp);
-enum vcard_completion asm_root_memory(struct venc *e, struct vcard_tlp *tlp);
-bool asm_root_link_up(const struct venc *e);
-uint8_t asm_root_secondary(const struct venc *e);
+enum vcard_completion venc_asm_root_memory(struct venc *e, struct vcard_tlp *tlp);
+bool venc_asm_root_link_up(const struct venc *e);
+uint8_t venc_asm_root_secondary(const struct venc *e);
 
 #endif

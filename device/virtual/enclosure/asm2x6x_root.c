@@ -62,14 +62,14 @@ static uint32_t cfg(const struct venc *e, unsigned offset)
 }
 
 /* PERST# for the card; then the numbers stock firmware gives. */
-void asm_root_power_up(struct venc *e)
+void venc_asm_root_power_up(struct venc *e)
 {
-	struct asm_root *r = &e->asmedia->root;
+	struct venc_asm_root *r = &e->asmedia->root;
 
-	*r = (struct asm_root){0};
+	*r = (struct venc_asm_root){0};
 	for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
 		r->cfg[FIELDS[i].offset / 4] = FIELDS[i].reset;
-	if (!asm_is_246x(e))
+	if (!venc_is_246x(e))
 		r->cfg[CFG_ID] = 0x23621B21;
 	if (e->card)
 		vcard_reset(e->card);
@@ -80,12 +80,12 @@ static bool in_reset(const struct venc *e)
 	return cfg(e, CFG_CONTROL) & SECONDARY_RESET;
 }
 
-bool asm_root_link_up(const struct venc *e)
+bool venc_asm_root_link_up(const struct venc *e)
 {
-	return card_linked(e) && !in_reset(e);
+	return venc_card_linked(e) && !in_reset(e);
 }
 
-uint8_t asm_root_secondary(const struct venc *e)
+uint8_t venc_asm_root_secondary(const struct venc *e)
 {
 	return (uint8_t)(cfg(e, CFG_BUSES) >> 8);
 }
@@ -140,7 +140,8 @@ static void write_own(struct venc *e, uint32_t offset, const struct vcard_tlp *t
 
 static uint32_t read_own(const struct venc *e, uint32_t offset)
 {
-	return cfg(e, offset) | (offset == LINK_CONTROL && asm_root_link_up(e) ? LINK_GEN1_X1 : 0);
+	return cfg(e, offset) |
+	       (offset == LINK_CONTROL && venc_asm_root_link_up(e) ? LINK_GEN1_X1 : 0);
 }
 
 /* Type 0: bus 0 is inside the bridge, and the root port is alone there (bridge.md 3.5). */
@@ -176,8 +177,8 @@ static enum vcard_completion ask_card(struct venc *e, struct vcard_tlp *tlp)
 
 	if (!settled(e))
 		return VCARD_CRS;
-	link_tlp(e);
-	rc = card_tlp(e, tlp);
+	venc_link_tlp(e);
+	rc = venc_card_tlp(e, tlp);
 	if (rc == VCARD_CRS && tlp->type == VCARD_CFG_READ && !(tlp->address & 0xFFF) &&
 	        cfg(e, ROOT_CONTROL) & CRS_VISIBLE) {
 		tlp->data = CRS_VALUE;
@@ -188,7 +189,7 @@ static enum vcard_completion ask_card(struct venc *e, struct vcard_tlp *tlp)
 
 static enum vcard_completion config1(struct venc *e, uint32_t address, struct vcard_tlp *tlp)
 {
-	uint32_t bus = address >> 24, secondary = asm_root_secondary(e);
+	uint32_t bus = address >> 24, secondary = venc_asm_root_secondary(e);
 
 	if (!bus) {
 		venc_guest_error(e, "asm: type 1 for bus 0 (bridge.md 3.5)");
@@ -196,7 +197,7 @@ static enum vcard_completion config1(struct venc *e, uint32_t address, struct vc
 	}
 	if (!secondary || bus < secondary || bus > subordinate(e)) /* bridge.md 5.4 */
 		return VCARD_UR;
-	if (!asm_root_link_up(e))
+	if (!venc_asm_root_link_up(e))
 		return VCARD_TIMEOUT;                 /* bridge.md 5.5 */
 	if (bus != secondary || address >> 19 & 0x1F) /* the card is no bridge and device 0 */
 		return VCARD_UR;
@@ -204,7 +205,7 @@ static enum vcard_completion config1(struct venc *e, uint32_t address, struct vc
 	return ask_card(e, tlp);
 }
 
-enum vcard_completion asm_root_config(
+enum vcard_completion venc_asm_root_config(
         struct venc *e, bool type1, uint32_t address, struct vcard_tlp *tlp)
 {
 	return type1 ? config1(e, address, tlp) : config0(e, address, tlp);
@@ -234,7 +235,7 @@ static bool bridges_own(uint64_t address)
 	       (address >= 0x00800000 && address < 0x00823000);
 }
 
-enum vcard_completion asm_root_memory(struct venc *e, struct vcard_tlp *tlp)
+enum vcard_completion venc_asm_root_memory(struct venc *e, struct vcard_tlp *tlp)
 {
 	if (bridges_own(tlp->address)) {
 		venc_guest_error(e, "asm: request to the bridge's own address %llx (bridge.md 3.5)",
@@ -243,8 +244,8 @@ enum vcard_completion asm_root_memory(struct venc *e, struct vcard_tlp *tlp)
 	}
 	if (!forwarded(e, tlp->address))
 		return VCARD_UR;
-	if (!asm_root_link_up(e))
+	if (!venc_asm_root_link_up(e))
 		return VCARD_TIMEOUT; /* bridge.md 5.5 */
-	link_tlp(e);
-	return card_tlp(e, tlp);
+	venc_link_tlp(e);
+	return venc_card_tlp(e, tlp);
 }

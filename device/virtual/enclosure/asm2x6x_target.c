@@ -21,16 +21,16 @@ static uint32_t xdata_address(const struct scsi_task *t)
 /* The bank byte tells the families apart (bridge.md 3.1): the other one's is refused. */
 static bool own_bank(const struct venc *e, uint8_t bank)
 {
-	return asm_is_246x(e) ? (bank & ~1) == BANK_246X : bank == BANK_236X;
+	return venc_is_246x(e) ? (bank & ~1) == BANK_246X : bank == BANK_236X;
 }
 
 static enum scsi_result run_xdata_read(struct venc *e, struct scsi_task *t)
 {
-	struct asm2x6x *a = e->asmedia;
+	struct venc_asm *a = e->asmedia;
 	uint32_t address = xdata_address(t);
 
 	for (uint32_t i = 0; i < t->implied_len; i++)
-		t->data[i] = asm_xdata_read(e, address + i);
+		t->data[i] = venc_asm_xdata_read(e, address + i);
 	t->data_len = t->implied_len;
 	memcpy(a->xdata + XDATA_USB, t->data, t->data_len); /* bridge.md 3.1 */
 	return SCSI_GOOD;
@@ -38,7 +38,7 @@ static enum scsi_result run_xdata_read(struct venc *e, struct scsi_task *t)
 
 static enum scsi_result run_xdata_write(struct venc *e, struct scsi_task *t)
 {
-	asm_xdata_write(e, xdata_address(t), t->cdb[1]);
+	venc_asm_xdata_write(e, xdata_address(t), t->cdb[1]);
 	return SCSI_GOOD;
 }
 
@@ -61,8 +61,8 @@ static enum scsi_result run_cpu_reset(struct venc *e, struct scsi_task *t)
 static enum scsi_result run_pcie_reset(struct venc *e, struct scsi_task *t)
 {
 	(void)t;
-	asm_root_power_up(e);
-	asm_engine_power_up(e);
+	venc_asm_root_power_up(e);
+	venc_asm_engine_power_up(e);
 	return SCSI_GOOD;
 }
 
@@ -82,13 +82,13 @@ static enum scsi_result begin_xdata(struct venc *e, struct scsi_task *t)
 	if (!xdata_layout(e, t)) {
 		venc_guest_error(
 		        e, "asm: %02x is 6 bytes with the last one 0 (bridge.md 3.1)", t->cdb[0]);
-		return scsi_check(t, SENSE_INVALID_FIELD);
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	}
 	if (!own_bank(e, bank)) {
 		if (!read || (bank != BANK_236X && (bank & ~1) != BANK_246X))
 			venc_guest_error(e, "asm: %02x with bank %02x on an ASM%s (bridge.md 3.1)",
-			        t->cdb[0], bank, asm_is_246x(e) ? "246x" : "236x");
-		return scsi_check(t, SENSE_INVALID_FIELD);
+			        t->cdb[0], bank, venc_is_246x(e) ? "246x" : "236x");
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	}
 	t->implied_in = read;
 	t->implied_len = read ? t->cdb[1] : 0;
@@ -96,7 +96,7 @@ static enum scsi_result begin_xdata(struct venc *e, struct scsi_task *t)
 	if (read && (!t->cdb[1] || (xdata_address(t) & 0xFFFF) + t->cdb[1] > 0x10000)) {
 		venc_guest_error(e, "asm: E4 of %u bytes at %05x (bridge.md 3.1: 1 to 255)",
 		        t->cdb[1], xdata_address(t));
-		return scsi_check(t, SENSE_INVALID_FIELD);
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	}
 	return SCSI_GOOD;
 }
@@ -107,7 +107,7 @@ static enum scsi_result begin_config_read(struct venc *e, struct scsi_task *t)
 	t->implied_in = true;
 	t->implied_len = CONFIG_SIZE;
 	t->run = run_erased;
-	return t->cdb[1] < 2 ? SCSI_GOOD : scsi_check(t, SENSE_INVALID_FIELD);
+	return t->cdb[1] < 2 ? SCSI_GOOD : venc_scsi_check(t, SENSE_INVALID_FIELD);
 }
 
 static enum scsi_result begin_flash_read(struct venc *e, struct scsi_task *t)
@@ -116,20 +116,21 @@ static enum scsi_result begin_flash_read(struct venc *e, struct scsi_task *t)
 	t->implied_in = true;
 	t->implied_len = get_be32(t->cdb + 2);
 	t->run = run_erased;
-	return t->implied_len <= sizeof(t->data) ? SCSI_GOOD : scsi_check(t, SENSE_INVALID_FIELD);
+	return t->implied_len <= sizeof(t->data) ? SCSI_GOOD
+	                                         : venc_scsi_check(t, SENSE_INVALID_FIELD);
 }
 
 /* bridge.md 3.1: `E8 type` and ten zeros; types 00 CPU and 01, on 246x 51, PCIe */
 static enum scsi_result begin_reset(struct venc *e, struct scsi_task *t)
 {
 	static const uint8_t zeros[10];
-	uint8_t pcie = asm_is_246x(e) ? 0x51 : 0x01;
+	uint8_t pcie = venc_is_246x(e) ? 0x51 : 0x01;
 
 	if ((t->cdb[1] && t->cdb[1] != pcie) || memcmp(t->cdb + 2, zeros, sizeof(zeros)) ||
 	        (t->cdb_len != 12 && !e->alternate)) {
 		venc_guest_error(
 		        e, "asm: E8 type %02x in %u bytes (bridge.md 3.1)", t->cdb[1], t->cdb_len);
-		return scsi_check(t, SENSE_INVALID_FIELD);
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	}
 	t->run = t->cdb[1] ? run_pcie_reset : run_cpu_reset;
 	return SCSI_GOOD;
@@ -138,7 +139,7 @@ static enum scsi_result begin_reset(struct venc *e, struct scsi_task *t)
 static enum scsi_result trap(struct venc *e, struct scsi_task *t, const char *why)
 {
 	venc_guest_error(e, "asm: opcode %02x %s (bridge.md 3.1)", t->cdb[0], why);
-	return scsi_check(t, SENSE_INVALID_COMMAND);
+	return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 }
 
 static enum scsi_result asm_begin(struct venc *e, struct scsi_task *t)
@@ -171,12 +172,12 @@ static void asm_fini(struct venc *e)
 
 static void asm_power_up(struct venc *e)
 {
-	asm_xdata_power_up(e);
-	asm_engine_power_up(e);
-	asm_root_power_up(e);
+	venc_asm_xdata_power_up(e);
+	venc_asm_engine_power_up(e);
+	venc_asm_root_power_up(e);
 }
 
-const struct bridge_ops ASM2X6X_BRIDGE = {
+const struct venc_ops venc_asm2x6x_ops = {
         .init = asm_init,
         .fini = asm_fini,
         .power_up = asm_power_up,

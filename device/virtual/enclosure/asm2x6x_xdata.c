@@ -41,7 +41,7 @@ static const struct area *find(uint32_t address)
 	return NULL;
 }
 
-void asm_xdata_power_up(struct venc *e)
+void venc_asm_xdata_power_up(struct venc *e)
 {
 	static const uint8_t version[6] = {0x24, 0x04, 0x17, 0x85, 0, 0}; /* bridge.md 3.1 */
 	uint8_t *x = e->asmedia->xdata;
@@ -54,7 +54,7 @@ void asm_xdata_power_up(struct venc *e)
 /* bridge.md 3.6; on 236x these addresses are not documented and say nothing */
 static uint8_t link_register(const struct venc *e, uint32_t address)
 {
-	bool up = asm_root_link_up(e);
+	bool up = venc_asm_root_link_up(e);
 
 	switch (address) {
 	case LINK_ACTIVE: return up;
@@ -65,26 +65,26 @@ static uint8_t link_register(const struct venc *e, uint32_t address)
 	}
 }
 
-uint8_t asm_xdata_read(struct venc *e, uint32_t address)
+uint8_t venc_asm_xdata_read(struct venc *e, uint32_t address)
 {
 	bool link = address == LINK_ACTIVE || address == LINK_WIDTH || address == LINK_LTSSM ||
 	            address == LINK_TRAINED;
 
-	if (asm_engine_owns(address))
-		return asm_engine_read(e, address);
-	if (link && asm_is_246x(e))
+	if (venc_asm_engine_owns(address))
+		return venc_asm_engine_read(e, address);
+	if (link && venc_is_246x(e))
 		return link_register(e, address);
 	if (address >= 0x9400 && address < 0x9E00) /* bridge.md 3.2: mirrors of 9000 to 93FF */
 		address = 0x9000 | (address & 0x3FF);
 	return e->asmedia->xdata[address];
 }
 
-void asm_xdata_write(struct venc *e, uint32_t address, uint8_t value)
+void venc_asm_xdata_write(struct venc *e, uint32_t address, uint8_t value)
 {
 	const struct area *a = find(address);
 
-	if (asm_engine_owns(address))
-		asm_engine_write(e, address, value);
+	if (venc_asm_engine_owns(address))
+		venc_asm_engine_write(e, address, value);
 	else if (a && a->kind == STORES)
 		e->asmedia->xdata[address] = value;
 	else if (a)

@@ -17,12 +17,12 @@
 #define CSW_FAILED    1
 #define CSW_PHASE     2
 
-size_t bot_packet(const struct venc *e)
+size_t venc_bot_packet(const struct venc *e)
 {
 	return e->opt.super_speed ? SS_PACKET : HS_PACKET;
 }
 
-void bot_reset(struct venc *e)
+void venc_bot_reset(struct venc *e)
 {
 	memset(&e->bot, 0, sizeof(e->bot));
 }
@@ -121,7 +121,7 @@ static bool phases_agree(struct venc *e, bool host_in)
 
 	if (e->bot.host_len == t->implied_len && (!t->implied_len || host_in == t->implied_in))
 		return true;
-	if (!accepted || scsi_is_vendor(t))
+	if (!accepted || venc_scsi_is_vendor(t))
 		venc_guest_error(e, "bot: CDB %02x/%02x implies %u bytes %s, CBW says %u %s",
 		        t->cdb[0], t->cdb[4], t->implied_len, t->implied_in ? "in" : "out",
 		        e->bot.host_len, host_in ? "in" : "out");
@@ -140,7 +140,7 @@ static void run_command(struct venc *e, bool host_in, uint8_t lun)
 		refuse(e, SENSE_INVALID_COMMAND, host_in);
 		return;
 	}
-	begun = scsi_begin(e, t);
+	begun = venc_scsi_begin(e, t);
 	if (begun == SCSI_HUNG) {
 		e->hung = true;
 	} else if (begun == SCSI_CHECK) {
@@ -163,12 +163,12 @@ static int take_cbw(struct venc *e, const uint8_t *cbw, size_t len)
 
 	if (defect) {
 		invalid_cbw(e, defect);
-		return len > bot_packet(e) ? -EPIPE
-		                           : (int)len; /* the first packet was still taken */
+		return len > venc_bot_packet(e) ? -EPIPE
+		                                : (int)len; /* the first packet was still taken */
 	}
-	link_command(e, CBW_SIZE + CSW_SIZE);
-	e->bot = (struct bot){.tag = get_le32(cbw + 4), .host_len = get_le32(cbw + 8)};
-	scsi_set_cdb(&e->task, cbw + 15, cbw[14]);
+	venc_link_command(e, CBW_SIZE + CSW_SIZE);
+	e->bot = (struct venc_bot){.tag = get_le32(cbw + 4), .host_len = get_le32(cbw + 8)};
+	venc_scsi_set_cdb(&e->task, cbw + 15, cbw[14]);
 	run_command(e, cbw[12] & 0x80, cbw[13]);
 	return CBW_SIZE;
 }
@@ -188,17 +188,17 @@ static int take_data(struct venc *e, const uint8_t *data, size_t len)
 
 	memcpy(t->data + e->bot.moved, data, n);
 	e->bot.moved += n;
-	link_data(e, n);
+	venc_link_data(e, n);
 	if (e->bot.moved == e->bot.host_len) {
 		t->data_len = e->bot.moved;
 		finish(e, t->run(e, t));
-	} else if (len % bot_packet(e) || !len) {
+	} else if (len % venc_bot_packet(e) || !len) {
 		short_data_out(e);
 	}
 	return len > n ? -ETIMEDOUT : (int)n; /* what exceeds the announced length is never taken */
 }
 
-int bot_out(struct venc *e, const uint8_t *data, size_t len)
+int venc_bot_out(struct venc *e, const uint8_t *data, size_t len)
 {
 	switch (e->bot.state) {
 	case BOT_IDLE: return take_cbw(e, data, len);
@@ -211,7 +211,7 @@ static int csw_packet(struct venc *e, uint8_t *packet)
 {
 	uint32_t tag = e->bot.tag + (venc_take_fault(e, VENC_FAULT_CSW_TAG) ? 1 : 0);
 
-	link_pace(e);
+	venc_link_pace(e);
 	put_le32(packet, CSW_SIGNATURE);
 	put_le32(packet + 4, tag);
 	put_le32(packet + 8, e->bot.host_len - e->bot.moved);
@@ -222,15 +222,15 @@ static int csw_packet(struct venc *e, uint8_t *packet)
 
 static int data_packet(struct venc *e, uint8_t *packet)
 {
-	uint32_t n = MIN((uint32_t)bot_packet(e), e->task.data_len - e->bot.moved);
+	uint32_t n = MIN((uint32_t)venc_bot_packet(e), e->task.data_len - e->bot.moved);
 
 	memcpy(packet, e->task.data + e->bot.moved, n);
 	e->bot.moved += n;
-	link_data(e, n);
+	venc_link_data(e, n);
 	if (e->bot.moved < e->task.data_len)
 		return (int)n;
 	/* BOT 6.7.2: less data than announced and no short packet to say so */
-	if (n == bot_packet(e) && e->bot.moved < e->bot.host_len)
+	if (n == venc_bot_packet(e) && e->bot.moved < e->bot.host_len)
 		e->halted[EP_IN] = true;
 	end_command(e, CSW_PASSED);
 	return (int)n;
@@ -250,7 +250,7 @@ static int next_packet(struct venc *e, uint8_t *packet)
 
 /* A bulk IN transfer ends with a short packet or a full buffer; a packet too long for the room left
  * is babble. */
-int bot_in(struct venc *e, uint8_t *data, size_t len)
+int venc_bot_in(struct venc *e, uint8_t *data, size_t len)
 {
 	uint8_t packet[SS_PACKET];
 	size_t got = 0;
@@ -264,6 +264,6 @@ int bot_in(struct venc *e, uint8_t *data, size_t len)
 			return -EOVERFLOW;
 		memcpy(data + got, packet, (size_t)n);
 		got += (size_t)n;
-	} while ((size_t)n == bot_packet(e) && got < len);
+	} while ((size_t)n == venc_bot_packet(e) && got < len);
 	return (int)got;
 }

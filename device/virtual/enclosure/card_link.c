@@ -3,12 +3,12 @@
  */
 #include "device/virtual/enclosure/venc_priv.h"
 
-bool card_linked(const struct venc *e)
+bool venc_card_linked(const struct venc *e)
 {
 	return e->card && !e->fault[VENC_FAULT_LINK_DOWN];
 }
 
-enum vcard_completion card_tlp(struct venc *e, struct vcard_tlp *tlp)
+enum vcard_completion venc_card_tlp(struct venc *e, struct vcard_tlp *tlp)
 {
 	bool config = tlp->type == VCARD_CFG_READ || tlp->type == VCARD_CFG_WRITE;
 

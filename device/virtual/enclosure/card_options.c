@@ -99,7 +99,7 @@ static void break_card(struct venc *e)
 		vcard_spoil(e->card, o->spoil[i].smc, o->spoil[i].address, o->spoil[i].flip);
 }
 
-int card_new(struct venc *e)
+int venc_card_new(struct venc *e)
 {
 	struct vcard_options opt = {
 	        .cold = e->opt.card.cold,

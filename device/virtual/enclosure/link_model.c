@@ -13,32 +13,32 @@
 #define NS_PER_TLP     5000u
 #define NS_PER_BYTE    27u
 
-uint64_t link_model_ns(const struct venc *e)
+uint64_t venc_link_model_ns(const struct venc *e)
 {
 	return e->commands * NS_PER_COMMAND + e->tlps * NS_PER_TLP + e->bytes * NS_PER_BYTE;
 }
 
-void link_command(struct venc *e, uint32_t overhead)
+void venc_link_command(struct venc *e, uint32_t overhead)
 {
 	e->cbw_wall_ns = now_ns();
-	e->cbw_model_ns = link_model_ns(e);
+	e->cbw_model_ns = venc_link_model_ns(e);
 	e->commands++;
 	e->bytes += overhead;
 }
 
-void link_data(struct venc *e, uint32_t bytes)
+void venc_link_data(struct venc *e, uint32_t bytes)
 {
 	e->bytes += bytes;
 }
 
-void link_tlp(struct venc *e)
+void venc_link_tlp(struct venc *e)
 {
 	e->tlps++;
 }
 
-void link_pace(struct venc *e)
+void venc_link_pace(struct venc *e)
 {
-	uint64_t end = e->cbw_wall_ns + (link_model_ns(e) - e->cbw_model_ns);
+	uint64_t end = e->cbw_wall_ns + (venc_link_model_ns(e) - e->cbw_model_ns);
 	struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
 
 	if (e->opt.realtime)

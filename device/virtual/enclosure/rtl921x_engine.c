@@ -68,7 +68,7 @@ static void dbi_power_up(struct rc_port *p)
 		p->dbi[header[i][0] / 4] = header[i][1];
 }
 
-void engine_power_up(struct venc *e, struct rc_port *p)
+void venc_engine_power_up(struct venc *e, struct rc_port *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->control = p == &e->port[0] ? PORT_CONTROL_UP : 0;
@@ -187,7 +187,7 @@ static enum vcard_completion run_burst(
 
 	memcpy(data, s->data, n * sizeof(*data));
 	enum vcard_completion rc =
-	        root_port_burst(e, p, &tlp, data, n, (uint8_t)W1_LAST_BE(s->w[1]));
+	        venc_root_port_burst(e, p, &tlp, data, n, (uint8_t)W1_LAST_BE(s->w[1]));
 
 	if (rc == VCARD_SC && s->w[1] & W1_READ)
 		memcpy(s->data, data, n * sizeof(*data));
@@ -201,13 +201,13 @@ static enum vcard_completion run_slot(struct venc *e, struct rc_port *p, struct 
 
 	if (nobody_there(e, s)) {
 		if ((s->w[0] & W0_TYPE) != W0_CONFIG1 || e->opt.engine & VENC_ENGINE_TYPE1)
-			link_tlp(e);
+			venc_link_tlp(e);
 		return VCARD_UR;
 	}
 	if ((s->w[1] & W1_LENGTH) > 1)
 		return run_burst(e, p, s, s->w[1] & W1_LENGTH);
 	tlp = slot_request(s);
-	rc = root_port_tlp(e, p, &tlp);
+	rc = venc_root_port_tlp(e, p, &tlp);
 	if (rc == VCARD_SC && s->w[1] & W1_READ)
 		s->data[0] = merge_lanes(s->data[0], tlp.data, tlp.byte_enables);
 	return rc;
@@ -281,7 +281,7 @@ static uint32_t dbi_read(const struct venc *e, const struct rc_port *p, uint32_t
 		return p->dbi[at / 4];
 	/* bridge.md 2.12: speed 19:16, width 25:20 of the PCIe link status; bit 29 link active.
 	 * Gen1 x1, as the card's own capability says */
-	return (p->dbi[at / 4] & 0xFFFF) | (root_port_link_up(e, p) ? 0x20110000u : 0);
+	return (p->dbi[at / 4] & 0xFFFF) | (venc_root_port_link_up(e, p) ? 0x20110000u : 0);
 }
 
 static bool dbi_read_only(uint32_t at)
@@ -314,7 +314,7 @@ static void write_port_control(struct venc *e, struct rc_port *p, uint32_t value
 		vcard_reset(e->card);
 }
 
-uint32_t engine_read32(struct venc *e, struct rc_port *p, uint32_t offset)
+uint32_t venc_engine_read32(struct venc *e, struct rc_port *p, uint32_t offset)
 {
 	if (offset >= ENGINE_SLOT(0) && offset < ENGINE_SLOT_END)
 		return read_slot(e, p, offset);
@@ -326,12 +326,12 @@ uint32_t engine_read32(struct venc *e, struct rc_port *p, uint32_t offset)
 	case DBI_WRITE_DATA: return p->dbi_write_data;
 	case DBI_READ_DATA: return p->dbi_read_data;
 	case DBI_CONTROL: return 0; /* bit 0 has cleared itself */
-	case PORT_CONTROL: return p->control | (root_port_link_up(e, p) ? LINK_UP : 0);
+	case PORT_CONTROL: return p->control | (venc_root_port_link_up(e, p) ? LINK_UP : 0);
 	default: return p->other[offset / 4];
 	}
 }
 
-void engine_write32(struct venc *e, struct rc_port *p, uint32_t offset, uint32_t value)
+void venc_engine_write32(struct venc *e, struct rc_port *p, uint32_t offset, uint32_t value)
 {
 	if (offset >= ENGINE_SLOT(0) && offset < ENGINE_SLOT_END) {
 		write_slot(e, p, offset, value);
@@ -362,7 +362,7 @@ static uint32_t with_byte(uint32_t dword, uint32_t offset, uint8_t value)
 }
 
 /* The start and release bits are in the last byte of w1. */
-bool engine_write8(struct venc *e, struct rc_port *p, uint32_t offset, uint8_t value)
+bool venc_engine_write8(struct venc *e, struct rc_port *p, uint32_t offset, uint8_t value)
 {
 	if (!(e->opt.engine & VENC_ENGINE_BYTES))
 		return false;
@@ -388,7 +388,7 @@ static uint32_t firmware_type(const struct vcard_tlp *tlp)
 	return tlp->type == VCARD_MEM_READ || tlp->type == VCARD_MEM_WRITE ? W0_MEMORY : W0_CONFIG0;
 }
 
-bool engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp)
+bool venc_engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp)
 {
 	struct rc_port *p = &e->port[0];
 	bool write = tlp->type == VCARD_MEM_WRITE || tlp->type == VCARD_CFG_WRITE;

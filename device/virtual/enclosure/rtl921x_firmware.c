@@ -18,7 +18,7 @@ static const struct rtl_firmware FIRMWARE[] = {
 };
 #define NEWEST (&FIRMWARE[3])
 
-int firmware_select(struct venc *e)
+int venc_firmware_select(struct venc *e)
 {
 	uint32_t v[3];
 	int end = 0;
@@ -38,7 +38,7 @@ int firmware_select(struct venc *e)
 	return 0;
 }
 
-bool firmware_knows(const struct venc *e, uint8_t opcode, uint8_t sub)
+bool venc_firmware_knows(const struct venc *e, uint8_t opcode, uint8_t sub)
 {
 	static const uint8_t golden[] = {0x92, 0x96, 0xA2, 0xA5, 0xA6}; /* bridge.md 5.3 */
 

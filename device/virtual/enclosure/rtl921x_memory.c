@@ -60,13 +60,13 @@ static const struct region *find(uint32_t *address, uint32_t len)
 	return NULL;
 }
 
-int mem_init(struct venc *e)
+int venc_mem_init(struct venc *e)
 {
 	e->store = malloc(STORE_SIZE);
 	return e->store ? 0 : -ENOMEM;
 }
 
-void mem_fini(struct venc *e)
+void venc_mem_fini(struct venc *e)
 {
 	free(e->store);
 }
@@ -91,7 +91,7 @@ static void build_flash(uint8_t *flash, const struct rtl_firmware *f)
 	put_le32(flash + 0x13000, 0x79817981);
 }
 
-void mem_power_up(struct venc *e)
+void venc_mem_power_up(struct venc *e)
 {
 	static const uint32_t known[][2] = {/* bridge.md 2.2, known responses */
 	        {0x0550C8, 0xA0010001}, {0x05505C, 0x03D965B0}, {0x05170C, 0x0082AE8C}};
@@ -103,7 +103,7 @@ void mem_power_up(struct venc *e)
 	build_flash(e->store + FLASH_STORE, &e->firmware);
 }
 
-bool mem_is_register(uint32_t address)
+bool venc_mem_is_register(uint32_t address)
 {
 	const struct region *r = find(&address, 1);
 
@@ -126,12 +126,12 @@ static void read_port(struct venc *e, struct rc_port *p, uint32_t offset, uint8_
 	uint8_t dword[4];
 
 	for (uint32_t i = 0; i < len; i += unit) {
-		put_le32(dword, engine_read32(e, p, (offset + i) & ~3u));
+		put_le32(dword, venc_engine_read32(e, p, (offset + i) & ~3u));
 		memcpy(out + i, dword + ((offset + i) & 3), unit);
 	}
 }
 
-bool mem_read(struct venc *e, uint32_t address, uint8_t *out, uint32_t len, unsigned unit)
+bool venc_mem_read(struct venc *e, uint32_t address, uint8_t *out, uint32_t len, unsigned unit)
 {
 	uint32_t offset = address;
 	const struct region *r = find(&offset, len);
@@ -152,10 +152,10 @@ static void write_port(struct venc *e, struct rc_port *p, uint32_t offset, const
 	uint32_t done = 0;
 
 	if (unit == 4 && len == 4) {
-		engine_write32(e, p, offset, get_le32(in));
+		venc_engine_write32(e, p, offset, get_le32(in));
 		return;
 	}
-	while (unit == 1 && done < len && engine_write8(e, p, offset + done, in[done]))
+	while (unit == 1 && done < len && venc_engine_write8(e, p, offset + done, in[done]))
 		done++;
 	if (done < len) /* bridge.md 2.11: byte stores probably fail on registers */
 		venc_guest_error(e,
@@ -163,7 +163,8 @@ static void write_port(struct venc *e, struct rc_port *p, uint32_t offset, const
 		        len - done, offset + done);
 }
 
-bool mem_write(struct venc *e, uint32_t address, const uint8_t *in, uint32_t len, unsigned unit)
+bool venc_mem_write(
+        struct venc *e, uint32_t address, const uint8_t *in, uint32_t len, unsigned unit)
 {
 	uint32_t offset = address;
 	const struct region *r = find(&offset, len);

@@ -16,10 +16,10 @@
 
 #define CRS_VALUE 0xFFFF0001u /* bridge.md 4 step 1: CRS software visibility */
 
-bool root_port_link_up(const struct venc *e, const struct rc_port *p)
+bool venc_root_port_link_up(const struct venc *e, const struct rc_port *p)
 {
 	/* bridge.md 2.13: bit 15 is PERST#, 1 = deasserted */
-	return p->linked && card_linked(e) && e->disk_power && (p->control & 1u << 15);
+	return p->linked && venc_card_linked(e) && e->disk_power && (p->control & 1u << 15);
 }
 
 /* One dword of a request, on its way down. */
@@ -27,9 +27,9 @@ static enum vcard_completion route(struct venc *e, struct rc_port *p, struct vca
 {
 	enum vcard_completion rc;
 
-	if (!root_port_link_up(e, p))
+	if (!venc_root_port_link_up(e, p))
 		return VCARD_UR;
-	rc = card_tlp(e, tlp);
+	rc = venc_card_tlp(e, tlp);
 	if (rc == VCARD_CRS && tlp->type == VCARD_CFG_READ && tlp->address == CFG_ID) {
 		tlp->data = CRS_VALUE;
 		return VCARD_SC;
@@ -37,18 +37,18 @@ static enum vcard_completion route(struct venc *e, struct rc_port *p, struct vca
 	return rc;
 }
 
-enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp)
+enum vcard_completion venc_root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp)
 {
-	link_tlp(e);
+	venc_link_tlp(e);
 	return route(e, p, tlp);
 }
 
-enum vcard_completion root_port_burst(struct venc *e, struct rc_port *p,
+enum vcard_completion venc_root_port_burst(struct venc *e, struct rc_port *p,
         const struct vcard_tlp *tlp, uint32_t *data, unsigned n, uint8_t last)
 {
 	enum vcard_completion rc = VCARD_SC;
 
-	link_tlp(e);
+	venc_link_tlp(e);
 	for (unsigned i = 0; i < n && rc == VCARD_SC; i++) {
 		struct vcard_tlp part = *tlp;
 
@@ -68,7 +68,7 @@ static uint32_t cfg_read(struct venc *e, uint32_t offset)
 {
 	struct vcard_tlp tlp = {.type = VCARD_CFG_READ, .address = offset, .byte_enables = 0xF};
 
-	return engine_firmware_tlp(e, &tlp) ? tlp.data : 0;
+	return venc_engine_firmware_tlp(e, &tlp) ? tlp.data : 0;
 }
 
 static void cfg_write(struct venc *e, uint32_t offset, uint32_t value)
@@ -76,7 +76,7 @@ static void cfg_write(struct venc *e, uint32_t offset, uint32_t value)
 	struct vcard_tlp tlp = {
 	        .type = VCARD_CFG_WRITE, .address = offset, .byte_enables = 0xF, .data = value};
 
-	engine_firmware_tlp(e, &tlp);
+	venc_engine_firmware_tlp(e, &tlp);
 }
 
 static bool card_present(struct venc *e)
@@ -145,7 +145,7 @@ static void enumerate(struct venc *e)
 	e->state = cfg_read(e, CFG_CLASS) >> 8 == 0x010802 ? BRIDGE_STATE_NVME : BRIDGE_STATE_OTHER;
 }
 
-void root_port_power_up(struct venc *e)
+void venc_root_port_power_up(struct venc *e)
 {
 	uint64_t tlps = e->tlps;
 
@@ -154,8 +154,8 @@ void root_port_power_up(struct venc *e)
 	e->disk_power = true;
 	e->bar0_base = 0;
 	e->read_var = 0;
-	engine_power_up(e, &e->port[0]);
-	engine_power_up(e, &e->port[1]);
+	venc_engine_power_up(e, &e->port[0]);
+	venc_engine_power_up(e, &e->port[1]);
 	e->port[0].linked = true;
 	enumerate(e);
 	e->tlps = tlps; /* costs no time on the cable */

@@ -60,7 +60,7 @@ static enum scsi_result read_cpu(
         struct venc *e, struct scsi_task *t, uint32_t address, unsigned unit)
 {
 	t->data_len = t->implied_len;
-	if (mem_read(e, address, t->data, t->implied_len, unit))
+	if (venc_mem_read(e, address, t->data, t->implied_len, unit))
 		return SCSI_GOOD;
 	venc_guest_error(e, "bridge: read of %u bytes at CPU address 0x%08x: nothing there, hung",
 	        t->implied_len, address);
@@ -83,7 +83,7 @@ static bool unlocks(const struct scsi_task *t)
 
 static enum scsi_result run_read_memory(struct venc *e, struct scsi_task *t)
 {
-	if (mem_is_register(cdb_address(t))) /* bridge.md 2.17: access width unknown */
+	if (venc_mem_is_register(cdb_address(t))) /* bridge.md 2.17: access width unknown */
 		venc_guest_error(e, "bridge: E2/92 on register 0x%08x, use A2", cdb_address(t));
 	if (unlocks(t))
 		e->unlocked = true;
@@ -107,7 +107,7 @@ static enum scsi_result run_read_register(struct venc *e, struct scsi_task *t)
 	uint32_t address = register_address(t);
 
 	if (closed_page(e, address))
-		return scsi_check(t, SENSE_INVALID_COMMAND);
+		return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 	return read_cpu(e, t, address, access_unit(address, t->implied_len));
 }
 
@@ -115,7 +115,7 @@ static enum scsi_result run_efuse(struct venc *e, struct scsi_task *t)
 {
 	(void)e;
 	if (!range_ok(cdb_address(t), t->implied_len, 192)) /* bridge.md 2.8, 96 */
-		return scsi_check(t, SENSE_INVALID_FIELD);
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	return reply_zeros(t);
 }
 
@@ -140,14 +140,14 @@ static enum scsi_result run_flash_id(struct venc *e, struct scsi_task *t)
 
 static uint8_t current_state(const struct venc *e)
 {
-	return root_port_link_up(e, &e->port[0]) ? e->state : BRIDGE_STATE_NONE;
+	return venc_root_port_link_up(e, &e->port[0]) ? e->state : BRIDGE_STATE_NONE;
 }
 
 /* bridge.md 2.8, B5: VID and DID only in states 0 and 2; no medium */
 static enum scsi_result run_status(struct venc *e, struct scsi_task *t)
 {
 	if (t->implied_len < 116)
-		return scsi_check(t, SENSE_INVALID_FIELD);
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	reply_zeros(t);
 	put_le32(t->data + 68, current_state(e));
 	return SCSI_GOOD;
@@ -159,7 +159,7 @@ static enum scsi_result run_link_status(struct venc *e, struct scsi_task *t)
 	uint8_t state = current_state(e);
 
 	if (t->implied_len < 16)
-		return scsi_check(t, SENSE_INVALID_FIELD);
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	reply_zeros(t);
 	put_le32(t->data, state);
 	put_le32(t->data + 8, state != BRIDGE_STATE_NONE); /* 1 = PCIe */
@@ -172,7 +172,7 @@ static enum scsi_result need_handle(struct venc *e, struct scsi_task *t)
 	if (current_state(e) != BRIDGE_STATE_NONE)
 		return SCSI_GOOD;
 	venc_guest_error(e, "bridge: sub-command %02x in state FF", cdb_sub(t));
-	return e->opt.null_handle_hangs ? SCSI_HUNG : scsi_check(t, SENSE_INVALID_COMMAND);
+	return e->opt.null_handle_hangs ? SCSI_HUNG : venc_scsi_check(t, SENSE_INVALID_COMMAND);
 }
 
 /* The request for @unit bytes at @address: enables and data shifted into their lane
@@ -193,7 +193,7 @@ static uint32_t pcie_read(struct venc *e, enum vcard_tlp_type type, uint32_t add
 {
 	struct vcard_tlp tlp = lane_request(type, address, unit);
 
-	if (engine_firmware_tlp(e, &tlp))
+	if (venc_engine_firmware_tlp(e, &tlp))
 		e->read_var = tlp.data >> 8 * (address & 3);
 	return e->read_var;
 }
@@ -206,7 +206,7 @@ static void pcie_write(struct venc *e, enum vcard_tlp_type type, uint32_t addres
 
 	memcpy(dword + (address & 3), from, unit);
 	tlp.data = get_le32(dword);
-	engine_firmware_tlp(e, &tlp); /* errors stay unseen, bridge.md 2.9 */
+	venc_engine_firmware_tlp(e, &tlp); /* errors stay unseen, bridge.md 2.9 */
 }
 
 static enum scsi_result pcie_read_all(
@@ -230,7 +230,7 @@ static enum scsi_result stray_store(struct venc *e, struct scsi_task *t)
 
 	venc_guest_error(e, "bridge: E3/%02x of 4 bytes: stray store to CPU address 0x%08x",
 	        cdb_sub(t), address);
-	if (!mem_write(e, address, t->data, 4, 4) && e->opt.stray_store_hangs)
+	if (!venc_mem_write(e, address, t->data, 4, 4) && e->opt.stray_store_hangs)
 		return SCSI_HUNG;
 	return SCSI_GOOD;
 }
@@ -282,7 +282,7 @@ static enum scsi_result run_write_register(struct venc *e, struct scsi_task *t)
 	uint32_t address = register_address(t);
 	unsigned unit = access_unit(address, t->implied_len);
 
-	if (mem_write(e, address, t->data, t->implied_len, unit))
+	if (venc_mem_write(e, address, t->data, t->implied_len, unit))
 		return SCSI_GOOD;
 	venc_guest_error(e, "bridge: write of %u bytes at CPU address 0x%08x: nothing there, hung",
 	        t->implied_len, address);
@@ -302,7 +302,7 @@ static enum scsi_result run_change_speed(struct venc *e, struct scsi_task *t)
 static enum scsi_result run_disk_power(struct venc *e, struct scsi_task *t)
 {
 	if (cdb_address(t)) {
-		root_port_power_up(e);
+		venc_root_port_power_up(e);
 	} else {
 		e->disk_power = false;
 		e->state = BRIDGE_STATE_NONE;
@@ -374,7 +374,7 @@ static enum scsi_result trap(struct venc *e, struct scsi_task *t)
 	bool empty_opal = t->cdb[0] == 0xE2 && cdb_sub(t) == 0xA8 && !t->implied_len;
 
 	venc_guest_error(e, "bridge: forbidden sub-command %02x/%02x", t->cdb[0], cdb_sub(t));
-	return scsi_check(t, empty_opal ? SENSE_INVALID_FIELD : SENSE_INVALID_COMMAND);
+	return venc_scsi_check(t, empty_opal ? SENSE_INVALID_FIELD : SENSE_INVALID_COMMAND);
 }
 
 static enum scsi_result unknown_opcode(struct venc *e, struct scsi_task *t)
@@ -383,7 +383,7 @@ static enum scsi_result unknown_opcode(struct venc *e, struct scsi_task *t)
 		venc_guest_error(e,
 		        "scsi: opcode %02x is not for this bridge family (bridge.md 2.18)",
 		        t->cdb[0]);
-	return scsi_check(t, SENSE_INVALID_COMMAND);
+	return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 }
 
 static enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t)
@@ -394,42 +394,42 @@ static enum scsi_result rtl_begin(struct venc *e, struct scsi_task *t)
 		return unknown_opcode(e, t);
 	sub = find_sub(t->cdb[0], cdb_sub(t));
 	if (t->cdb_len < 16) /* bridge.md 2.4 */
-		return scsi_check(t, SENSE_INVALID_FIELD);
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	t->implied_len = get_le32(t->cdb + 12);
 	t->implied_in = t->cdb[0] == 0xE2;
 	if (!sub)
 		return trap(e, t);
 	check_layout(e, t);
-	if (!firmware_knows(e, t->cdb[0], cdb_sub(t)))
-		return scsi_check(t, SENSE_INVALID_COMMAND);
+	if (!venc_firmware_knows(e, t->cdb[0], cdb_sub(t)))
+		return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 	if (!t->implied_in && !e->unlocked) /* bridge.md 2.7 */
-		return scsi_check(t, SENSE_INVALID_COMMAND);
+		return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 	if (t->implied_len > RTL_MAX_TRANSFER || (sub->len != ANY && t->implied_len != sub->len))
-		return scsi_check(t, SENSE_INVALID_COMMAND);
+		return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 	if (cdb_sub(t) == 0x23 && closed_page(e, register_address(t)))
-		return scsi_check(t, SENSE_INVALID_COMMAND);
+		return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 	t->run = sub->run;
 	return sub->pcie ? need_handle(e, t) : SCSI_GOOD;
 }
 
 static int rtl_init(struct venc *e)
 {
-	int rc = firmware_select(e);
+	int rc = venc_firmware_select(e);
 
-	return rc ? rc : mem_init(e);
+	return rc ? rc : venc_mem_init(e);
 }
 
 static void rtl_power_up(struct venc *e)
 {
 	e->unlocked = false; /* bridge.md 2.7 */
-	mem_power_up(e);
-	root_port_power_up(e);
+	venc_mem_power_up(e);
+	venc_root_port_power_up(e);
 }
 
-const struct bridge_ops RTL921X_BRIDGE = {
+const struct venc_ops venc_rtl921x_ops = {
         .exact_lengths = true,
         .init = rtl_init,
-        .fini = mem_fini,
+        .fini = venc_mem_fini,
         .power_up = rtl_power_up,
         .begin = rtl_begin,
 };

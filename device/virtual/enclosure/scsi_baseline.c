@@ -9,13 +9,13 @@
 
 #define BLOCK_SIZE 512 /* bridge.md 2.5: only used to know the length a READ or WRITE implies */
 
-enum scsi_result scsi_check(struct scsi_task *t, struct sense sense)
+enum scsi_result venc_scsi_check(struct scsi_task *t, struct sense sense)
 {
 	t->sense = sense;
 	return SCSI_CHECK;
 }
 
-void scsi_set_cdb(struct scsi_task *t, const uint8_t *cdb, unsigned len)
+void venc_scsi_set_cdb(struct scsi_task *t, const uint8_t *cdb, unsigned len)
 {
 	t->cdb_len = len;
 	memset(t->cdb, 0, sizeof(t->cdb));
@@ -35,7 +35,7 @@ static enum scsi_result run_good(struct venc *e, struct scsi_task *t)
 static enum scsi_result run_no_medium(struct venc *e, struct scsi_task *t)
 {
 	(void)e;
-	return scsi_check(t, SENSE_NO_MEDIUM); /* bridge.md 5.2, 2.14 step 5 */
+	return venc_scsi_check(t, SENSE_NO_MEDIUM); /* bridge.md 5.2, 2.14 step 5 */
 }
 
 static enum scsi_result reply(struct scsi_task *t, const void *data, size_t len)
@@ -79,7 +79,7 @@ static enum scsi_result inquiry_vpd(const struct venc *e, struct scsi_task *t)
 	case 0x80: return reply(t, serial, sizeof(serial));
 	case 0x83: return reply(t, identity, sizeof(identity));
 	case 0xB0: return reply(t, limits, sizeof(limits));
-	default: return scsi_check(t, SENSE_INVALID_FIELD);
+	default: return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	}
 }
 
@@ -92,7 +92,7 @@ static enum scsi_result run_inquiry(struct venc *e, struct scsi_task *t)
 	if (t->cdb[1] & 1) /* EVPD */
 		return inquiry_vpd(e, t);
 	if (t->cdb[2])
-		return scsi_check(t, SENSE_INVALID_FIELD);
+		return venc_scsi_check(t, SENSE_INVALID_FIELD);
 	memcpy(data, head, sizeof(head));
 	memcpy(data + 8, identities[e->opt.bridge], 28);
 	return reply(t, data, sizeof(data));
@@ -127,7 +127,8 @@ static enum scsi_result run_service_action(struct venc *e, struct scsi_task *t)
 {
 	(void)e;
 	/* SBC-3: READ CAPACITY(16) is service action 0x10 */
-	return scsi_check(t, (t->cdb[1] & 0x1F) == 0x10 ? SENSE_NO_MEDIUM : SENSE_INVALID_COMMAND);
+	return venc_scsi_check(
+	        t, (t->cdb[1] & 0x1F) == 0x10 ? SENSE_NO_MEDIUM : SENSE_INVALID_COMMAND);
 }
 
 enum length_rule { NO_DATA, LEN8, LEN16, LEN32, FIXED8, BLOCKS8, BLOCKS16, BLOCKS32 };
@@ -186,7 +187,7 @@ static const struct scsi_op *find_op(uint8_t opcode)
 	return NULL;
 }
 
-bool scsi_is_vendor(const struct scsi_task *t)
+bool venc_scsi_is_vendor(const struct scsi_task *t)
 {
 	return t->cdb[0] >= 0xC0; /* SPC-4 4.3.5.1: group codes 6 and 7 */
 }
@@ -200,21 +201,21 @@ static bool takes_attention(struct venc *e, uint8_t opcode)
 	return true;
 }
 
-enum scsi_result scsi_begin(struct venc *e, struct scsi_task *t)
+enum scsi_result venc_scsi_begin(struct venc *e, struct scsi_task *t)
 {
 	const struct scsi_op *op;
 	uint64_t len;
 
 	if (takes_attention(e, t->cdb[0]))
-		return scsi_check(t, SENSE_RESET);
-	if (scsi_is_vendor(t))
+		return venc_scsi_check(t, SENSE_RESET);
+	if (venc_scsi_is_vendor(t))
 		return e->ops->begin(e, t);
 	op = find_op(t->cdb[0]);
 	if (!op)
-		return scsi_check(t, SENSE_INVALID_COMMAND);
+		return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 	len = implied_length(op, t->cdb);
 	if (len > UINT32_MAX) /* more than a CBW can say: never equal (bridge.md 1.4) */
-		return scsi_check(t, SENSE_INVALID_COMMAND);
+		return venc_scsi_check(t, SENSE_INVALID_COMMAND);
 	t->implied_len = (uint32_t)len;
 	t->implied_in = !op->out;
 	t->run = op->run;

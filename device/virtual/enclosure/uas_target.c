@@ -42,7 +42,7 @@
 static const struct sense SENSE_NO_LUN = {5, 0x25, 0};       /* SPC-4 4.6.4 */
 static const struct sense SENSE_DATA_PHASE = {0xB, 0x4B, 0}; /* SPC-4 annex F: DATA PHASE ERROR */
 
-void uas_reset(struct venc *e)
+void venc_uas_reset(struct venc *e)
 {
 	memset(&e->uas, 0, sizeof(e->uas));
 }
@@ -79,7 +79,7 @@ static void refuse_iu(struct venc *e, uint16_t tag, uint8_t code, const char *wh
 	respond(e, tag, code);
 }
 
-static bool tag_in_use(const struct uas *u, uint16_t tag)
+static bool tag_in_use(const struct venc_uas *u, uint16_t tag)
 {
 	for (unsigned i = 0; i < u->waiting; i++)
 		if (u->command[i].tag == tag)
@@ -96,7 +96,7 @@ static bool is_lun0(const uint8_t *lun)
 
 static void take_command(struct venc *e, const uint8_t *iu, size_t len, uint16_t tag)
 {
-	struct uas *u = &e->uas;
+	struct venc_uas *u = &e->uas;
 
 	if (len != COMMAND_BYTES || iu[6]) {
 		refuse_iu(e, tag, INVALID_IU, "a command IU has 32 bytes and a CDB of 16");
@@ -117,7 +117,7 @@ static void take_command(struct venc *e, const uint8_t *iu, size_t len, uint16_t
 	}
 }
 
-static void remove_command(struct uas *u, unsigned i)
+static void remove_command(struct venc_uas *u, unsigned i)
 {
 	u->waiting--;
 	memmove(&u->command[i], &u->command[i + 1], (u->waiting - i) * sizeof(u->command[0]));
@@ -125,7 +125,7 @@ static void remove_command(struct uas *u, unsigned i)
 
 /* No status is sent for an aborted command; that it is not there any more is no error (SAM-5 7.2).
  */
-static void abort_task(struct uas *u, uint16_t tag)
+static void abort_task(struct venc_uas *u, uint16_t tag)
 {
 	if (u->phase != UAS_IDLE && u->tag == tag)
 		u->phase = UAS_IDLE;
@@ -136,7 +136,7 @@ static void abort_task(struct uas *u, uint16_t tag)
 
 static void manage_task(struct venc *e, const uint8_t *iu, size_t len, uint16_t tag)
 {
-	struct uas *u = &e->uas;
+	struct venc_uas *u = &e->uas;
 
 	if (len != TASK_BYTES) {
 		refuse_iu(e, tag, INVALID_IU, "a task management IU has 16 bytes");
@@ -183,7 +183,7 @@ static int take_iu(struct venc *e, const uint8_t *iu, size_t len)
 static void executed(struct venc *e, enum scsi_result result)
 {
 	struct scsi_task *t = &e->task;
-	struct uas *u = &e->uas;
+	struct venc_uas *u = &e->uas;
 
 	if (result == SCSI_HUNG) {
 		e->hung = true;
@@ -209,7 +209,7 @@ static enum scsi_result begin_other_lun(struct venc *e, struct scsi_task *t)
 {
 	if (t->cdb[0] != 0x12) { /* INQUIRY */
 		venc_guest_error(e, "uas: opcode %02x to another LUN than 0", t->cdb[0]);
-		return scsi_check(t, SENSE_NO_LUN);
+		return venc_scsi_check(t, SENSE_NO_LUN);
 	}
 	t->implied_len = get_be16(t->cdb + 3);
 	t->implied_in = true;
@@ -222,7 +222,7 @@ static enum scsi_result begin_other_lun(struct venc *e, struct scsi_task *t)
  * allows as well. */
 static unsigned pick(const struct venc *e)
 {
-	const struct uas *u = &e->uas;
+	const struct venc_uas *u = &e->uas;
 	unsigned last = 0;
 
 	for (unsigned i = 0; i < u->waiting; i++)
@@ -238,19 +238,19 @@ static unsigned pick(const struct venc *e)
 static void execute_next(struct venc *e)
 {
 	struct scsi_task *t = &e->task;
-	struct uas *u = &e->uas;
+	struct venc_uas *u = &e->uas;
 	unsigned i = pick(e);
 	struct uas_command c = u->command[i];
 	enum scsi_result result;
 
 	remove_command(u, i);
-	link_command(e, COMMAND_BYTES + SENSE_BYTES);
-	scsi_set_cdb(t, c.cdb, sizeof(c.cdb));
+	venc_link_command(e, COMMAND_BYTES + SENSE_BYTES);
+	venc_scsi_set_cdb(t, c.cdb, sizeof(c.cdb));
 	u->tag = c.tag;
 	u->moved = 0;
-	result = c.lun0 ? scsi_begin(e, t) : begin_other_lun(e, t);
+	result = c.lun0 ? venc_scsi_begin(e, t) : begin_other_lun(e, t);
 	if (result == SCSI_GOOD && t->refused)
-		result = scsi_check(t, t->sense);
+		result = venc_scsi_check(t, t->sense);
 	if (result == SCSI_GOOD && t->implied_len && !t->implied_in)
 		u->phase = UAS_DATA_OUT;
 	else
@@ -263,7 +263,7 @@ static unsigned ready_iu(struct venc *e, uint8_t *iu, uint8_t id)
 {
 	put_head(iu, id, e->uas.tag);
 	e->uas.announced = true;
-	link_data(e, READY_BYTES);
+	venc_link_data(e, READY_BYTES);
 	return READY_BYTES;
 }
 
@@ -278,7 +278,7 @@ static unsigned sense_iu(struct venc *e, uint8_t *iu)
 		e->uas.phase = UAS_MUTE;
 		return 0;
 	}
-	link_pace(e);
+	venc_link_pace(e);
 	put_head(iu, IU_SENSE, e->uas.tag);
 	iu[6] = e->uas.status;
 	e->uas.phase = UAS_IDLE;
@@ -293,7 +293,7 @@ static unsigned sense_iu(struct venc *e, uint8_t *iu)
 	return SENSE_BYTES + SENSE_DATA;
 }
 
-static unsigned next_answer(struct uas *u, uint8_t *iu)
+static unsigned next_answer(struct venc_uas *u, uint8_t *iu)
 {
 	unsigned size = u->answer[0].size;
 
@@ -306,7 +306,7 @@ static unsigned next_answer(struct uas *u, uint8_t *iu)
 /* The next IU for the host. Return: its size, 0 nothing to say. */
 static unsigned next_iu(struct venc *e, uint8_t *iu)
 {
-	struct uas *u = &e->uas;
+	struct venc_uas *u = &e->uas;
 
 	if (u->answers)
 		return next_answer(u, iu);
@@ -345,18 +345,18 @@ static int send_status(struct venc *e, uint8_t *data, size_t len)
 static int send_data(struct venc *e, uint8_t *data, size_t len)
 {
 	struct scsi_task *t = &e->task;
-	struct uas *u = &e->uas;
+	struct venc_uas *u = &e->uas;
 	uint32_t left, n;
 
 	if (u->phase != UAS_DATA_IN || !u->announced)
 		return -ETIMEDOUT;
 	left = t->data_len - u->moved;
 	n = (uint32_t)MIN(len, left);
-	if (len < left && len % bot_packet(e))
+	if (len < left && len % venc_bot_packet(e))
 		return -EOVERFLOW;
 	memcpy(data, t->data + u->moved, n);
 	u->moved += n;
-	link_data(e, n);
+	venc_link_data(e, n);
 	if (u->moved == t->data_len)
 		u->phase = UAS_SENSE;
 	return (int)n;
@@ -365,7 +365,7 @@ static int send_data(struct venc *e, uint8_t *data, size_t len)
 static int take_data(struct venc *e, const uint8_t *data, size_t len)
 {
 	struct scsi_task *t = &e->task;
-	struct uas *u = &e->uas;
+	struct venc_uas *u = &e->uas;
 	uint32_t n;
 
 	if (u->phase != UAS_DATA_OUT || !u->announced)
@@ -373,24 +373,24 @@ static int take_data(struct venc *e, const uint8_t *data, size_t len)
 	n = (uint32_t)MIN(len, t->implied_len - u->moved);
 	memcpy(t->data + u->moved, data, n);
 	u->moved += n;
-	link_data(e, n);
+	venc_link_data(e, n);
 	if (u->moved == t->implied_len) {
 		t->data_len = u->moved;
 		executed(e, t->run(e, t));
-	} else if (len % bot_packet(e) || !len) {
+	} else if (len % venc_bot_packet(e) || !len) {
 		venc_guest_error(e, "uas: tag %u: %u bytes announced by the CDB, %u sent", u->tag,
 		        t->implied_len, u->moved);
-		executed(e, scsi_check(t, SENSE_DATA_PHASE));
+		executed(e, venc_scsi_check(t, SENSE_DATA_PHASE));
 	}
 	return len > n ? -ETIMEDOUT : (int)n; /* what exceeds the length is never taken */
 }
 
-int uas_out(struct venc *e, uint8_t endpoint, const uint8_t *data, size_t len)
+int venc_uas_out(struct venc *e, uint8_t endpoint, const uint8_t *data, size_t len)
 {
 	return endpoint == USB_EP_UAS_COMMAND ? take_iu(e, data, len) : take_data(e, data, len);
 }
 
-int uas_in(struct venc *e, uint8_t endpoint, uint8_t *data, size_t len)
+int venc_uas_in(struct venc *e, uint8_t endpoint, uint8_t *data, size_t len)
 {
 	return endpoint == USB_EP_UAS_STATUS ? send_status(e, data, len) : send_data(e, data, len);
 }

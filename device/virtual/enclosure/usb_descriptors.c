@@ -132,7 +132,7 @@ static const struct descriptor {
         {15, 0, EITHER, ALL_BRIDGES, BOS, sizeof(BOS)},
 };
 
-size_t usb_descriptor(
+size_t venc_usb_descriptor(
         enum venc_bridge bridge, bool super_speed, uint8_t type, uint8_t index, const uint8_t **out)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(TABLE); i++) {

@@ -14,9 +14,9 @@
 #define USB_EP_UAS_STATUS  0x83
 #define USB_EP_UAS_COMMAND 0x04
 
-/* usb_descriptor - @type, @index as in wValue of GET_DESCRIPTOR. Return: bytes at *@out (static); 0
- * no such descriptor. */
-size_t usb_descriptor(enum venc_bridge bridge, bool super_speed, uint8_t type, uint8_t index,
+/* venc_usb_descriptor - @type, @index as in wValue of GET_DESCRIPTOR. Return: bytes at *@out
+ * (static); 0 no such descriptor. */
+size_t venc_usb_descriptor(enum venc_bridge bridge, bool super_speed, uint8_t type, uint8_t index,
         const uint8_t **out);
 
 #endif

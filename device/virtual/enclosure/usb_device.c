@@ -60,8 +60,8 @@ void venc_inject(struct venc *e, enum venc_fault fault, unsigned count)
 static void select_alternate(struct venc *e, uint8_t alternate)
 {
 	e->alternate = alternate;
-	bot_reset(e);
-	uas_reset(e);
+	venc_bot_reset(e);
+	venc_uas_reset(e);
 	memset(e->halted, 0, sizeof(e->halted));
 }
 
@@ -100,9 +100,9 @@ int venc_parse_bridge(const char *name, enum venc_bridge *out)
 
 int venc_new(struct venc **out, const struct venc_options *opt)
 {
-	static const struct bridge_ops *const bridges[] = {[VENC_RTL921X] = &RTL921X_BRIDGE,
-	        [VENC_ASM236X] = &ASM2X6X_BRIDGE,
-	        [VENC_ASM246X] = &ASM2X6X_BRIDGE};
+	static const struct venc_ops *const bridges[] = {[VENC_RTL921X] = &venc_rtl921x_ops,
+	        [VENC_ASM236X] = &venc_asm2x6x_ops,
+	        [VENC_ASM246X] = &venc_asm2x6x_ops};
 	struct venc *e;
 	int rc;
 
@@ -115,7 +115,7 @@ int venc_new(struct venc **out, const struct venc_options *opt)
 	e->ops = bridges[opt->bridge];
 	rc = e->ops->init(e);
 	if (!rc)
-		rc = card_new(e);
+		rc = venc_card_new(e);
 	if (rc) {
 		venc_free(e);
 		return rc;
@@ -190,7 +190,7 @@ int venc_pipe_out(struct venc *e, uint8_t endpoint, const void *data, size_t len
 
 	if (rc)
 		return rc;
-	return e->alternate ? uas_out(e, endpoint, data, len) : bot_out(e, data, len);
+	return e->alternate ? venc_uas_out(e, endpoint, data, len) : venc_bot_out(e, data, len);
 }
 
 int venc_pipe_in(struct venc *e, uint8_t endpoint, void *data, size_t len)
@@ -199,7 +199,7 @@ int venc_pipe_in(struct venc *e, uint8_t endpoint, void *data, size_t len)
 
 	if (rc)
 		return rc;
-	return e->alternate ? uas_in(e, endpoint, data, len) : bot_in(e, data, len);
+	return e->alternate ? venc_uas_in(e, endpoint, data, len) : venc_bot_in(e, data, len);
 }
 
 int venc_bulk_out(struct venc *e, const void *data, size_t len)
@@ -254,7 +254,7 @@ static int get_status(struct venc *e, uint8_t recipient, uint16_t index, void *d
 static int get_descriptor(struct venc *e, uint16_t value, void *data, uint16_t len)
 {
 	const uint8_t *from;
-	size_t size = usb_descriptor(
+	size_t size = venc_usb_descriptor(
 	        e->opt.bridge, e->opt.super_speed, (uint8_t)(value >> 8), (uint8_t)value, &from);
 
 	return size ? reply(data, len, from, size) : -EPIPE;
@@ -286,7 +286,7 @@ static int class_reset(struct venc *e, uint16_t value, uint16_t interface, uint1
 {
 	if (value || interface || len || e->alternate)
 		return -EPIPE;
-	bot_reset(e); /* the lock of bridge.md 2.7 stays, and so do the halts (BOT 5.3.4) */
+	venc_bot_reset(e); /* the lock of bridge.md 2.7 stays, and so do the halts (BOT 5.3.4) */
 	return 0;
 }
 
@@ -329,7 +329,7 @@ void venc_read_stats(struct venc *e, struct venc_stats *out)
 	        .commands = e->commands,
 	        .bytes = e->bytes,
 	        .tlps = e->tlps,
-	        .model_ns = link_model_ns(e),
+	        .model_ns = venc_link_model_ns(e),
 	        .guest_errors = e->guest_errors + card.guest_errors,
 	        .dispatches = card.dispatches,
 	        .instructions = card.instructions,

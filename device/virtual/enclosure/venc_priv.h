@@ -1,5 +1,5 @@
 /* venc_priv.h - what the files of the virtual enclosure share. usb_device.c owns the object; each
- * other file one part of it; what differs between the bridge families is behind struct bridge_ops.
+ * other file one part of it; what differs between the bridge families is behind struct venc_ops.
  * RTL921x: bot_target.c -> scsi_baseline.c | rtl921x_target.c -> rtl921x_memory.c
  * -> rtl921x_engine.c -> rtl921x_root.c -> card_link.c -> the card. ASM236x and ASM246x:
  * asm2x6x_priv.h.
@@ -21,11 +21,11 @@
 /* indices into halted[]: endpoints 0x81, 0x02, 0x83 and 0x04 of bridge.md 1.2 */
 enum { EP_IN, EP_OUT, EP_STATUS, EP_COMMAND, EP_COUNT };
 
-enum bot_state { BOT_IDLE, BOT_DATA_OUT, BOT_DATA_IN, BOT_CSW, BOT_MUTE };
+enum venc_bot_state { BOT_IDLE, BOT_DATA_OUT, BOT_DATA_IN, BOT_CSW, BOT_MUTE };
 
 /* Bulk-Only Transport as the device sees it: one command at a time. */
-struct bot {
-	enum bot_state state;
+struct venc_bot {
+	enum venc_bot_state state;
 	bool broken; /* after an invalid CBW: CLEAR_FEATURE does not help before a class reset */
 	uint32_t tag, host_len, moved;
 	uint8_t status;
@@ -50,7 +50,7 @@ struct uas_answer {
 };
 
 /* USB Attached SCSI as the device sees it: commands wait in the order of arrival. */
-struct uas {
+struct venc_uas {
 	struct uas_command command[UAS_DEPTH];
 	struct uas_answer answer[UAS_DEPTH]; /* Response IUs to be fetched */
 	unsigned waiting, answers;
@@ -85,18 +85,18 @@ struct scsi_task {
 };
 
 /* One bridge family. */
-struct bridge_ops {
+struct venc_ops {
 	bool exact_lengths;          /* the CBW must say what the CDB implies, or the command fails:
 	                                bridge.md	  1.4; else ordinary residue: 5.1 */
 	int (*init)(struct venc *e); /* memory, options: 0 or -errno */
 	void (*fini)(struct venc *e);     /* also after a failed init */
 	void (*power_up)(struct venc *e); /* and the card with it */
-	/* look a vendor opcode up, as scsi_begin() */
+	/* look a vendor opcode up, as venc_scsi_begin() */
 	enum scsi_result (*begin)(struct venc *e, struct scsi_task *t);
 };
-extern const struct bridge_ops RTL921X_BRIDGE, ASM2X6X_BRIDGE;
+extern const struct venc_ops venc_rtl921x_ops, venc_asm2x6x_ops;
 
-struct asm2x6x;
+struct venc_asm;
 
 /* One slot of the raw TLP engine, bridge.md 2.11. */
 struct engine_slot {
@@ -125,19 +125,19 @@ struct rtl_firmware {
 
 struct venc {
 	struct venc_options opt;
-	const struct bridge_ops *ops;
+	const struct venc_ops *ops;
 	struct vcard *card; /* NULL: nothing behind the bridge */
 	/* USB device */
 	bool unplugged, hung;
 	bool detached; /* left the bus for another speed (bridge.md 2.15, 30) until a port reset */
 	bool halted[EP_COUNT];
 	uint8_t configuration, alternate; /* 0 BOT, 1 UAS */
-	struct bot bot;
-	struct uas uas;
+	struct venc_bot bot;
+	struct venc_uas uas;
 	struct scsi_task task;
-	struct sense sense;      /* kept for REQUEST SENSE */
-	bool attention;          /* the reset has not been reported yet */
-	struct asm2x6x *asmedia; /* ASM236x, ASM246x: all their state */
+	struct sense sense;       /* kept for REQUEST SENSE */
+	bool attention;           /* the reset has not been reported yet */
+	struct venc_asm *asmedia; /* ASM236x, ASM246x: all their state */
 	/* RTL921x: bridge CPU */
 	struct rtl_firmware firmware;
 	bool unlocked;  /* bridge.md 2.7 */
@@ -172,72 +172,73 @@ bool venc_take_fault(
         struct venc *e, enum venc_fault fault); /* whether it is armed; counts one occurrence */
 
 /* bot_target.c */
-size_t bot_packet(const struct venc *e); /* bytes in a full bulk packet */
-void bot_reset(struct venc *e);          /* class reset: halts stay */
-int bot_out(struct venc *e, const uint8_t *data, size_t len);
-int bot_in(struct venc *e, uint8_t *data, size_t len);
+size_t venc_bot_packet(const struct venc *e); /* bytes in a full bulk packet */
+void venc_bot_reset(struct venc *e);          /* class reset: halts stay */
+int venc_bot_out(struct venc *e, const uint8_t *data, size_t len);
+int venc_bot_in(struct venc *e, uint8_t *data, size_t len);
 
 /* uas_target.c: the four pipes of alternate setting 1, at high speed. @endpoint: one of them. */
-void uas_reset(struct venc *e);
-int uas_out(struct venc *e, uint8_t endpoint, const uint8_t *data, size_t len);
-int uas_in(struct venc *e, uint8_t endpoint, uint8_t *data, size_t len);
+void venc_uas_reset(struct venc *e);
+int venc_uas_out(struct venc *e, uint8_t endpoint, const uint8_t *data, size_t len);
+int venc_uas_in(struct venc *e, uint8_t endpoint, uint8_t *data, size_t len);
 
 /* scsi_baseline.c: a new command, nothing known of it but its CDB of @len 1..16 bytes */
-void scsi_set_cdb(struct scsi_task *t, const uint8_t *cdb, unsigned len);
+void venc_scsi_set_cdb(struct scsi_task *t, const uint8_t *cdb, unsigned len);
 /* scsi_baseline.c: look the CDB up; fills implied_*, run. SCSI_CHECK refuses it before the data
  * phase. */
-enum scsi_result scsi_begin(struct venc *e, struct scsi_task *t);
-bool scsi_is_vendor(const struct scsi_task *t);
-enum scsi_result scsi_check(struct scsi_task *t, struct sense sense);
+enum scsi_result venc_scsi_begin(struct venc *e, struct scsi_task *t);
+bool venc_scsi_is_vendor(const struct scsi_task *t);
+enum scsi_result venc_scsi_check(struct scsi_task *t, struct sense sense);
 
 /* rtl921x_firmware.c */
-int firmware_select(struct venc *e); /* from opt.firmware: 0; -EINVAL */
-bool firmware_knows(const struct venc *e, uint8_t opcode, uint8_t sub);
+int venc_firmware_select(struct venc *e); /* from opt.firmware: 0; -EINVAL */
+bool venc_firmware_knows(const struct venc *e, uint8_t opcode, uint8_t sub);
 
 /* rtl921x_memory.c: the address space of the bridge's CPU. @unit: 4 or 2 for one aligned access of
  * that width, 1 for a loop of byte accesses. False: nothing is mapped there, the CPU faults. */
-int mem_init(struct venc *e); /* 0 or -ENOMEM */
-void mem_fini(struct venc *e);
-void mem_power_up(struct venc *e);
-bool mem_read(struct venc *e, uint32_t address, uint8_t *out, uint32_t len, unsigned unit);
-bool mem_write(struct venc *e, uint32_t address, const uint8_t *in, uint32_t len, unsigned unit);
-bool mem_is_register(uint32_t address);
+int venc_mem_init(struct venc *e); /* 0 or -ENOMEM */
+void venc_mem_fini(struct venc *e);
+void venc_mem_power_up(struct venc *e);
+bool venc_mem_read(struct venc *e, uint32_t address, uint8_t *out, uint32_t len, unsigned unit);
+bool venc_mem_write(
+        struct venc *e, uint32_t address, const uint8_t *in, uint32_t len, unsigned unit);
+bool venc_mem_is_register(uint32_t address);
 
 /* rtl921x_engine.c: register block of one PCIe port, bridge.md 2.11-2.13. @offset: from the start
  * of the block. */
-void engine_power_up(struct venc *e, struct rc_port *p);
-uint32_t engine_read32(struct venc *e, struct rc_port *p, uint32_t offset);
-void engine_write32(struct venc *e, struct rc_port *p, uint32_t offset, uint32_t value);
-/* engine_write8 - one byte store. False: registers here do not take them. */
-bool engine_write8(struct venc *e, struct rc_port *p, uint32_t offset, uint8_t value);
-/* engine_firmware_tlp - the firmware's TLP routine: one request through the next slot of port 0.
- * Reads leave the dword in tlp->data. False: timeout or error, which the firmware cannot tell
+void venc_engine_power_up(struct venc *e, struct rc_port *p);
+uint32_t venc_engine_read32(struct venc *e, struct rc_port *p, uint32_t offset);
+void venc_engine_write32(struct venc *e, struct rc_port *p, uint32_t offset, uint32_t value);
+/* venc_engine_write8 - one byte store. False: registers here do not take them. */
+bool venc_engine_write8(struct venc *e, struct rc_port *p, uint32_t offset, uint8_t value);
+/* venc_engine_firmware_tlp - the firmware's TLP routine: one request through the next slot of port
+ * 0. Reads leave the dword in tlp->data. False: timeout or error, which the firmware cannot tell
  * apart. */
-bool engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp);
+bool venc_engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp);
 
 /* card_link.c: one request to the card, with the link up. VCARD_CRS and VCARD_TIMEOUT as they come.
  */
-bool card_linked(const struct venc *e); /* there is a card, and no fault keeps the link down */
-enum vcard_completion card_tlp(struct venc *e, struct vcard_tlp *tlp);
+bool venc_card_linked(const struct venc *e); /* there is a card, and no fault keeps the link down */
+enum vcard_completion venc_card_tlp(struct venc *e, struct vcard_tlp *tlp);
 
 /* rtl921x_root.c */
-void root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
+void venc_root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
 
 /* card_options.c: power the card up with its options. Return: 0; what vcard_new says. */
-int card_new(struct venc *e);
-bool root_port_link_up(const struct venc *e, const struct rc_port *p);
-enum vcard_completion root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp);
-/* root_port_burst - one memory request of @n dwords, @tlp being the first of them; @last: byte
+int venc_card_new(struct venc *e);
+bool venc_root_port_link_up(const struct venc *e, const struct rc_port *p);
+enum vcard_completion venc_root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp);
+/* venc_root_port_burst - one memory request of @n dwords, @tlp being the first of them; @last: byte
  * enables of the last. */
-enum vcard_completion root_port_burst(struct venc *e, struct rc_port *p,
+enum vcard_completion venc_root_port_burst(struct venc *e, struct rc_port *p,
         const struct vcard_tlp *tlp, uint32_t *data, unsigned n, uint8_t last);
 
 /* link_model.c */
-void link_command(struct venc *e, uint32_t overhead); /* bytes around its data */
-void link_data(struct venc *e, uint32_t bytes);
-void link_tlp(struct venc *e);
-uint64_t link_model_ns(const struct venc *e);
-void link_pace(
+void venc_link_command(struct venc *e, uint32_t overhead); /* bytes around its data */
+void venc_link_data(struct venc *e, uint32_t bytes);
+void venc_link_tlp(struct venc *e);
+uint64_t venc_link_model_ns(const struct venc *e);
+void venc_link_pace(
         struct venc *e); /* with realtime: sleep until the command has taken its modelled time */
 
 #endif

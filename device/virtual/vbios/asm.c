@@ -8,7 +8,7 @@ static void wrong(struct atom_asm *a, const char *what)
 		a->mistake = what;
 }
 
-void asm_u8(struct atom_asm *a, unsigned v)
+void as_u8(struct atom_asm *a, unsigned v)
 {
 	if (a->at < a->room)
 		a->rom[a->at++] = (uint8_t)v;
@@ -16,16 +16,16 @@ void asm_u8(struct atom_asm *a, unsigned v)
 		wrong(a, "the image is full");
 }
 
-void asm_u16(struct atom_asm *a, unsigned v)
+void as_u16(struct atom_asm *a, unsigned v)
 {
-	asm_u8(a, v & 0xFF);
-	asm_u8(a, v >> 8);
+	as_u8(a, v & 0xFF);
+	as_u8(a, v >> 8);
 }
 
-void asm_u32(struct atom_asm *a, uint32_t v)
+void as_u32(struct atom_asm *a, uint32_t v)
 {
-	asm_u16(a, v & 0xFFFF);
-	asm_u16(a, v >> 16);
+	as_u16(a, v & 0xFFFF);
+	as_u16(a, v >> 16);
 }
 
 /* width_code - 0 dword, 1 word, 2 byte; position: which of them (atombios.md 6.1) */
@@ -44,21 +44,21 @@ static unsigned position(enum atom_align field)
 static void immediate(struct atom_asm *a, enum atom_align field, uint32_t value)
 {
 	switch (width_code(field)) {
-	case 0: asm_u32(a, value); break;
-	case 1: asm_u16(a, value & 0xFFFF); break;
-	default: asm_u8(a, value & 0xFF); break;
+	case 0: as_u32(a, value); break;
+	case 1: as_u16(a, value & 0xFFFF); break;
+	default: as_u8(a, value & 0xFF); break;
 	}
 }
 
 static void index_of(struct atom_asm *a, enum atom_src kind, uint32_t index)
 {
 	if (kind == ATOM_SRC_REG || kind == ATOM_SRC_ID)
-		asm_u16(a, index);
+		as_u16(a, index);
 	else
-		asm_u8(a, index);
+		as_u8(a, index);
 }
 
-static void source(struct atom_asm *a, struct asm_arg src)
+static void source(struct atom_asm *a, struct as_arg src)
 {
 	if (src.kind == ATOM_SRC_IMM)
 		immediate(a, src.field, src.value);
@@ -66,7 +66,7 @@ static void source(struct atom_asm *a, struct asm_arg src)
 		index_of(a, src.kind, src.value);
 }
 
-static unsigned attribute(struct asm_arg src, unsigned selector)
+static unsigned attribute(struct as_arg src, unsigned selector)
 {
 	return (unsigned)src.kind | (unsigned)src.field << 3 | selector << 6;
 }
@@ -93,14 +93,14 @@ static unsigned opcode_for(struct atom_asm *a, enum atom_opcode family, enum ato
 	return (unsigned)family + (unsigned)dst;
 }
 
-static void head(struct atom_asm *a, enum atom_opcode family, struct asm_arg dst, unsigned attr)
+static void head(struct atom_asm *a, enum atom_opcode family, struct as_arg dst, unsigned attr)
 {
-	asm_u8(a, opcode_for(a, family, dst.kind));
-	asm_u8(a, attr);
+	as_u8(a, opcode_for(a, family, dst.kind));
+	as_u8(a, attr);
 	index_of(a, dst.kind, dst.value);
 }
 
-void asm_op(struct atom_asm *a, enum atom_opcode family, struct asm_arg dst, struct asm_arg src)
+void as_op(struct atom_asm *a, enum atom_opcode family, struct as_arg dst, struct as_arg src)
 {
 	if (width_code(dst.field) != width_code(src.field))
 		wrong(a, "source and destination differ in width");
@@ -108,7 +108,7 @@ void asm_op(struct atom_asm *a, enum atom_opcode family, struct asm_arg dst, str
 	source(a, src);
 }
 
-void asm_mask(struct atom_asm *a, struct asm_arg dst, uint32_t keep, struct asm_arg src)
+void as_mask(struct atom_asm *a, struct as_arg dst, uint32_t keep, struct as_arg src)
 {
 	if (width_code(dst.field) != width_code(src.field))
 		wrong(a, "source and destination differ in width");
@@ -118,33 +118,33 @@ void asm_mask(struct atom_asm *a, struct asm_arg dst, uint32_t keep, struct asm_
 }
 
 /* The field of SHIFT_* and CLEAR is named by the source's bits: atombios.md 6.1. */
-void asm_shift(struct atom_asm *a, enum atom_opcode family, struct asm_arg dst, unsigned count)
+void as_shift(struct atom_asm *a, enum atom_opcode family, struct as_arg dst, unsigned count)
 {
 	head(a, family, dst, (unsigned)dst.field << 3 | ATOM_SRC_IMM);
-	asm_u8(a, count);
+	as_u8(a, count);
 }
 
-void asm_clear(struct atom_asm *a, struct asm_arg dst)
+void as_clear(struct atom_asm *a, struct as_arg dst)
 {
 	head(a, ATOM_CLEAR, dst, (unsigned)dst.field << 3 | ATOM_SRC_IMM);
 }
 
-void asm_set_fb_base(struct atom_asm *a, struct asm_arg src)
+void as_set_fb_base(struct atom_asm *a, struct as_arg src)
 {
-	asm_u8(a, ATOM_SET_FB_BASE);
-	asm_u8(a, attribute(src, 0));
+	as_u8(a, ATOM_SET_FB_BASE);
+	as_u8(a, attribute(src, 0));
 	source(a, src);
 }
 
 static uint32_t *find_label(struct atom_asm *a, unsigned label)
 {
-	if (label < ASM_LABELS)
+	if (label < AS_LABELS)
 		return &a->label[label];
 	wrong(a, "a label's number is too large");
 	return &a->label[0];
 }
 
-void asm_label(struct atom_asm *a, unsigned label)
+void as_label(struct atom_asm *a, unsigned label)
 {
 	*find_label(a, label) = a->at;
 }
@@ -152,74 +152,74 @@ void asm_label(struct atom_asm *a, unsigned label)
 /* refer - a u16 that becomes the label's offset from the table's start. */
 static void refer(struct atom_asm *a, unsigned label)
 {
-	if (a->fixups == ASM_FIXUPS) {
+	if (a->fixups == AS_FIXUPS) {
 		wrong(a, "too many jumps in one table");
 		return;
 	}
 	a->fixup[a->fixups].at = a->at;
 	a->fixup[a->fixups++].label = label;
-	asm_u16(a, 0);
+	as_u16(a, 0);
 }
 
-void asm_jump(struct atom_asm *a, enum atom_opcode op, unsigned label)
+void as_jump(struct atom_asm *a, enum atom_opcode op, unsigned label)
 {
-	asm_u8(a, op);
+	as_u8(a, op);
 	refer(a, label);
 }
 
-void asm_switch(struct atom_asm *a, struct asm_arg src)
+void as_switch(struct atom_asm *a, struct as_arg src)
 {
-	asm_u8(a, ATOM_SWITCH);
-	asm_u8(a, attribute(src, 0));
+	as_u8(a, ATOM_SWITCH);
+	as_u8(a, attribute(src, 0));
 	source(a, src);
 }
 
-void asm_case(struct atom_asm *a, enum atom_align width, uint32_t value, unsigned label)
+void as_case(struct atom_asm *a, enum atom_align width, uint32_t value, unsigned label)
 {
-	asm_u8(a, ATOM_CASE);
+	as_u8(a, ATOM_CASE);
 	immediate(a, width, value);
 	refer(a, label);
 }
 
-void asm_cases_end(struct atom_asm *a)
+void as_cases_end(struct atom_asm *a)
 {
-	asm_u16(a, ATOM_CASE_END);
+	as_u16(a, ATOM_CASE_END);
 }
 
-void asm_plain(struct atom_asm *a, enum atom_opcode op)
+void as_plain(struct atom_asm *a, enum atom_opcode op)
 {
-	asm_u8(a, op);
+	as_u8(a, op);
 }
 
-void asm_byte_op(struct atom_asm *a, enum atom_opcode op, unsigned arg)
+void as_byte_op(struct atom_asm *a, enum atom_opcode op, unsigned arg)
 {
-	asm_u8(a, op);
-	asm_u8(a, arg);
+	as_u8(a, op);
+	as_u8(a, arg);
 }
 
-void asm_word_op(struct atom_asm *a, enum atom_opcode op, unsigned arg)
+void as_word_op(struct atom_asm *a, enum atom_opcode op, unsigned arg)
 {
-	asm_u8(a, op);
-	asm_u16(a, arg);
+	as_u8(a, op);
+	as_u16(a, arg);
 }
 
-void asm_block(struct atom_asm *a, unsigned label, const uint32_t *dwords, unsigned n)
+void as_block(struct atom_asm *a, unsigned label, const uint32_t *dwords, unsigned n)
 {
-	asm_word_op(a, ATOM_CTB_DS, 4 * n);
-	asm_label(a, label);
+	as_word_op(a, ATOM_CTB_DS, 4 * n);
+	as_label(a, label);
 	for (unsigned i = 0; i < n; i++)
-		asm_u32(a, dwords[i]);
+		as_u32(a, dwords[i]);
 }
 
-void asm_move_label(struct atom_asm *a, struct asm_arg dst, unsigned label)
+void as_move_label(struct atom_asm *a, struct as_arg dst, unsigned label)
 {
-	head(a, ATOM_MOVE, dst, attribute(asm_at(asm_imm(0), ATOM_WORD0), position(dst.field)));
+	head(a, ATOM_MOVE, dst, attribute(as_at(as_imm(0), ATOM_WORD0), position(dst.field)));
 	if (width_code(dst.field) != 1)
 		wrong(a, "a label is a word");
 	refer(a, label);
 }
 
-void asm_end(struct atom_asm *a)
+void as_end(struct atom_asm *a)
 {
 	for (unsigned i = 0; i < a->fixups; i++) {
 		uint32_t target = *find_label(a, a->fixup[i].label);

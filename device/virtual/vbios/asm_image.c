@@ -15,7 +15,7 @@
 
 enum { AT_PCIR = 0x80, AT_COMMANDS = 0xA0, AT_DATA = 0x148, AT_TEXT = 0x194 };
 
-static void pci_header(uint8_t *rom, const struct asm_identity *who)
+static void pci_header(uint8_t *rom, const struct as_identity *who)
 {
 	uint8_t *pcir = rom + AT_PCIR;
 
@@ -40,28 +40,28 @@ static void master_list(uint8_t *rom, unsigned at, unsigned count)
 static void text(struct atom_asm *a, const char *s)
 {
 	while (s && *s)
-		asm_u8(a, (uint8_t)*s++);
+		as_u8(a, (uint8_t)*s++);
 }
 
-static void texts(struct atom_asm *a, const struct asm_identity *who)
+static void texts(struct atom_asm *a, const struct as_identity *who)
 {
 	a->rom[0x2F] = ARRAY_SIZE(who->strings); /* atombios.md 1 */
 	put_le16(a->rom + 0x6E, (uint16_t)a->at);
 	for (size_t i = 0; i < ARRAY_SIZE(who->strings); i++) {
 		text(a, who->strings[i]);
-		asm_u8(a, 0);
+		as_u8(a, 0);
 	}
 	text(a, "\r\n");
 	text(a, who->name);
-	asm_u8(a, 0);
+	as_u8(a, 0);
 	text(a, "ATOMBIOSBK-AMD VER");
 	text(a, who->version);
-	asm_u8(a, 0);
+	as_u8(a, 0);
 	snprintf((char *)a->rom + 0x50, 15, "%s", who->date);
 }
 
 /* rom_header - behind the texts: the version is looked for between them and it. */
-static void rom_header(struct atom_asm *a, const struct asm_identity *who)
+static void rom_header(struct atom_asm *a, const struct as_identity *who)
 {
 	uint32_t at = (uint32_t)align_up(a->at, 4);
 	uint8_t *h = a->rom + at;
@@ -84,7 +84,7 @@ static void rom_header(struct atom_asm *a, const struct asm_identity *who)
 	put_le16(h + 0x20, AT_DATA);
 }
 
-void asm_image_begin(struct atom_asm *a, uint8_t *rom, size_t room, const struct asm_identity *who)
+void as_image_begin(struct atom_asm *a, uint8_t *rom, size_t room, const struct as_identity *who)
 {
 	*a = (struct atom_asm){.rom = rom, .room = MIN(room, (size_t)LARGEST), .at = AT_TEXT};
 	if (a->room < 2 * UNIT) {
@@ -106,7 +106,7 @@ static uint8_t *open_table(
 {
 	uint32_t at = (uint32_t)align_up(a->at, 2); /* tables lie at even addresses */
 
-	if (a->table || size > ASM_MAX_DATA || !range_ok(at, size, a->room)) {
+	if (a->table || size > AS_MAX_DATA || !range_ok(at, size, a->room)) {
 		if (!a->mistake)
 			a->mistake = a->table ? "a table is still open" : "no room for a table";
 		return a->waste;
@@ -119,13 +119,13 @@ static uint8_t *open_table(
 	return a->rom + at;
 }
 
-uint8_t *asm_data(struct atom_asm *a, unsigned index, unsigned major, unsigned minor, unsigned size)
+uint8_t *as_data(struct atom_asm *a, unsigned index, unsigned major, unsigned minor, unsigned size)
 {
 	return open_table(
 	        a, AT_DATA + ATOM_HEADER_BYTES + 2 * (index % ATOM_DATA_COUNT), major, minor, size);
 }
 
-void asm_command(struct atom_asm *a, unsigned index, unsigned major, unsigned minor,
+void as_command(struct atom_asm *a, unsigned index, unsigned major, unsigned minor,
         unsigned ws_bytes, unsigned ps_bytes)
 {
 	if (ws_bytes % 4 || ws_bytes > 252 || ps_bytes % 4 || ps_bytes > 124) /* atombios.md 13 */
@@ -135,11 +135,11 @@ void asm_command(struct atom_asm *a, unsigned index, unsigned major, unsigned mi
 	a->table = a->at - ATOM_HEADER_BYTES;
 	memset(a->label, 0, sizeof(a->label));
 	a->fixups = 0;
-	asm_u8(a, ws_bytes);
-	asm_u8(a, ps_bytes);
+	as_u8(a, ws_bytes);
+	as_u8(a, ps_bytes);
 }
 
-void asm_checksum(uint8_t *rom)
+void as_checksum(uint8_t *rom)
 {
 	uint8_t sum = 0;
 
@@ -149,7 +149,7 @@ void asm_checksum(uint8_t *rom)
 	rom[CHECKSUM] = (uint8_t)-sum;
 }
 
-int asm_image_end(struct atom_asm *a)
+int as_image_end(struct atom_asm *a)
 {
 	uint32_t bytes = (uint32_t)align_up(a->at, UNIT);
 
@@ -161,6 +161,6 @@ int asm_image_end(struct atom_asm *a)
 		return rx_fail("vbios-asm", -EINVAL, "%s, at 0x%x", a->mistake, a->at);
 	a->rom[2] = (uint8_t)(bytes / UNIT);
 	put_le16(a->rom + AT_PCIR + 0x10, (uint16_t)(bytes / UNIT));
-	asm_checksum(a->rom);
+	as_checksum(a->rom);
 	return (int)bytes;
 }

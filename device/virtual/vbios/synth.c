@@ -52,12 +52,12 @@ static void microcode(uint8_t *p)
 static void lengthen(struct atom_asm *a, unsigned blocks)
 {
 	while (!a->mistake && a->at < blocks * 512u)
-		asm_u8(a, 0xFF);
+		as_u8(a, 0xFF);
 }
 
 int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt)
 {
-	const struct asm_identity who = {.vendor = 0x1002, /* polaris.md 1.1 */
+	const struct as_identity who = {.vendor = 0x1002, /* polaris.md 1.1 */
 	        .device = 0x67DF,
 	        .subsystem_vendor = opt->subsystem_vendor,
 	        .subsystem_id = opt->subsystem_id,
@@ -73,7 +73,7 @@ int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt)
 		return rx_fail("synth", -EINVAL, "%u MiB of memory: not 16 to 16384 in steps of 16",
 		        opt->vram_mb);
 	memset(flash, 0xFF, bytes);
-	asm_image_begin(&a, flash, SYNTH_MICROCODE, &who);
+	as_image_begin(&a, flash, SYNTH_MICROCODE, &who);
 	synth_data_tables(&a);
 	synth_vram_info(&a, opt->vram_mb);
 	synth_power_tables(&a);
@@ -81,7 +81,7 @@ int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt)
 	synth_memory_tables(&a);
 	synth_clock_tables(&a);
 	lengthen(&a, opt->blocks);
-	int image = asm_image_end(&a);
+	int image = as_image_end(&a);
 
 	if (image < 0)
 		return image;

@@ -3,7 +3,7 @@
 
 static void firmware_info(struct atom_asm *a)
 {
-	uint8_t *p = asm_data(a, ATOM_DATA_FirmwareInfo, 2, 2, 108);
+	uint8_t *p = as_data(a, ATOM_DATA_FirmwareInfo, 2, 2, 108);
 
 	put_le32(p + 0x04, 0x00010000); /* firmware revision */
 	put_le32(p + 0x08, ENGINE_CLOCK);
@@ -23,7 +23,7 @@ static void firmware_info(struct atom_asm *a)
 
 static void vram_usage(struct atom_asm *a)
 {
-	uint8_t *p = asm_data(a, ATOM_DATA_VRAM_UsageByFirmware, 1, 5, 12);
+	uint8_t *p = as_data(a, ATOM_DATA_VRAM_UsageByFirmware, 1, 5, 12);
 
 	put_le16(p + 10, 32); /* KiB for the driver, as all images: atombios.md 10.2 */
 }
@@ -32,7 +32,7 @@ static void gfx_info(struct atom_asm *a)
 {
 	static const uint8_t polaris10[] = {1, 8, 4, 8, 9, 1, 2, 8}; /* atombios.md 10.7 */
 
-	memcpy(asm_data(a, ATOM_DATA_GFX_Info, 2, 1, 12) + 4, polaris10, sizeof(polaris10));
+	memcpy(as_data(a, ATOM_DATA_GFX_Info, 2, 1, 12) + 4, polaris10, sizeof(polaris10));
 }
 
 /* smu_info - up to each clock: post divider as a power of two, and the frequency words. */
@@ -44,7 +44,7 @@ static void smu_info(struct atom_asm *a)
 		uint16_t upper, lower;
 	} ranges[] = {/* what all boards have: atombios.md 10.6 */
 	        {37500, 4, 60, 0}, {75000, 3, 60, 30}, {150000, 2, 60, 30}, {300000, 1, 0, 30}};
-	uint8_t *p = asm_data(a, ATOM_DATA_SMU_Info, 2, 1, 8 + 12 * ARRAY_SIZE(ranges));
+	uint8_t *p = as_data(a, ATOM_DATA_SMU_Info, 2, 1, 8 + 12 * ARRAY_SIZE(ranges));
 
 	p[4] = ARRAY_SIZE(ranges);
 	p[5] = 74; /* SMU 7.4 */
@@ -63,14 +63,14 @@ static void smu_info(struct atom_asm *a)
 static void gpio_tables(struct atom_asm *a)
 {
 	static const uint8_t ids[] = {61, 65}; /* VR-hot, thermal interrupt: atombios.md 10.4 */
-	uint8_t *p = asm_data(a, ATOM_DATA_GPIO_Pin_LUT, 1, 1, 4 + 4 * ARRAY_SIZE(ids));
+	uint8_t *p = as_data(a, ATOM_DATA_GPIO_Pin_LUT, 1, 1, 4 + 4 * ARRAY_SIZE(ids));
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		put_le16(p + 4 + 4 * i, 0x0183); /* register of the pads: atombios.md 10.4 */
 		p[6 + 4 * i] = (uint8_t)(5 + 2 * i);
 		p[7 + 4 * i] = ids[i];
 	}
-	p = asm_data(a, ATOM_DATA_GPIO_I2C_Info, 1, 1, 4 + 27);
+	p = as_data(a, ATOM_DATA_GPIO_I2C_Info, 1, 1, 4 + 27);
 	for (unsigned i = 0; i < 8; i++)
 		put_le16(
 		        p + 4 + 2 * i, (uint16_t)(0x4868 + i % 4)); /* one line: atombios.md 10.5 */
@@ -80,14 +80,14 @@ static void gpio_tables(struct atom_asm *a)
 
 static void spread_and_memory(struct atom_asm *a)
 {
-	uint8_t *p = asm_data(a, ATOM_DATA_ASIC_InternalSS_Info, 3, 1, 4 + 2 * 12);
+	uint8_t *p = as_data(a, ATOM_DATA_ASIC_InternalSS_Info, 3, 1, 4 + 2 * 12);
 
 	for (unsigned i = 0; i < 2; i++) { /* memory clock, engine clock: no spread */
 		put_le32(p + 4 + 12 * i, 0x00FFFFFF);
 		put_le16(p + 10 + 12 * i, 3000);
 		p[12 + 12 * i] = (uint8_t)(i + 1);
 	}
-	p = asm_data(a, ATOM_DATA_MC_InitParameter, 2, 1, 16);
+	p = as_data(a, ATOM_DATA_MC_InitParameter, 2, 1, 16);
 	put_le32(p + 4, SYNTH_MICROCODE_ID); /* atombios.md 9 */
 }
 
@@ -118,7 +118,7 @@ static uint8_t *port_program(
 
 static void indirect_io(struct atom_asm *a)
 {
-	uint8_t *table = asm_data(a, ATOM_DATA_IndirectIOAccess, 1, 1, 4 + 2 * (18 + 22) + 1);
+	uint8_t *table = as_data(a, ATOM_DATA_IndirectIOAccess, 1, 1, 4 + 2 * (18 + 22) + 1);
 	uint8_t *p = table + 4;
 
 	p = port_program(p, PORT_PCIE, REG_PCIE_INDEX / 4, REG_PCIE_DATA / 4, table);

@@ -16,9 +16,9 @@
 /* I2C engine of the display block: status polled at 0x16F6 (atombios.md 9), control two below, data
  * four above
  */
-#define I2C_CONTROL asm_reg(REG_GENERIC_I2C_STATUS / 4 - 2)
+#define I2C_CONTROL as_reg(REG_GENERIC_I2C_STATUS / 4 - 2)
 #define I2C_STATUS  DW(REG_GENERIC_I2C_STATUS)
-#define I2C_DATA    asm_reg(REG_GENERIC_I2C_STATUS / 4 + 4)
+#define I2C_DATA    as_reg(REG_GENERIC_I2C_STATUS / 4 + 4)
 #define I2C_DONE    0x10u
 #define I2C_TRIES   100
 
@@ -35,52 +35,52 @@
 
 #define POSTED 0x200u /* of BIOS_SCRATCH_7: atombios.md 9 */
 
-void smc_page(struct atom_asm *a, uint32_t page)
+void synth_smc_page(struct atom_asm *a, uint32_t page)
 {
-	asm_op(a, ATOM_MOVE, DW(REG_SMC_IND_INDEX_1), asm_imm(page));
-	asm_word_op(a, ATOM_SET_ATI_PORT, PORT_SMC);
+	as_op(a, ATOM_MOVE, DW(REG_SMC_IND_INDEX_1), as_imm(page));
+	as_word_op(a, ATOM_SET_ATI_PORT, PORT_SMC);
 }
 
-void smc_done(struct atom_asm *a)
+void synth_smc_done(struct atom_asm *a)
 {
-	asm_word_op(a, ATOM_SET_ATI_PORT, 0);
+	as_word_op(a, ATOM_SET_ATI_PORT, 0);
 }
 
-void wait_zero(struct atom_asm *a, struct asm_arg reg, uint32_t mask, unsigned label)
+void synth_wait_zero(struct atom_asm *a, struct as_arg reg, uint32_t mask, unsigned label)
 {
-	asm_label(a, label);
-	asm_op(a, ATOM_TEST, reg, asm_imm(mask));
-	asm_jump(a, ATOM_JUMP_NOT_EQUAL, label);
+	as_label(a, label);
+	as_op(a, ATOM_TEST, reg, as_imm(mask));
+	as_jump(a, ATOM_JUMP_NOT_EQUAL, label);
 }
 
-void wait_set(struct atom_asm *a, struct asm_arg reg, uint32_t mask, unsigned label)
+void synth_wait_set(struct atom_asm *a, struct as_arg reg, uint32_t mask, unsigned label)
 {
-	asm_label(a, label);
-	asm_op(a, ATOM_TEST, reg, asm_imm(mask));
-	asm_jump(a, ATOM_JUMP_EQUAL, label);
+	as_label(a, label);
+	as_op(a, ATOM_TEST, reg, as_imm(mask));
+	as_jump(a, ATOM_JUMP_EQUAL, label);
 }
 
 static void call(struct atom_asm *a, unsigned table)
 {
-	asm_byte_op(a, ATOM_CALL_TABLE, table);
+	as_byte_op(a, ATOM_CALL_TABLE, table);
 }
 
 static void end(struct atom_asm *a)
 {
-	asm_plain(a, ATOM_EOT);
-	asm_end(a);
+	as_plain(a, ATOM_EOT);
+	as_end(a);
 }
 
 /* set_voltage - SetVoltage with the caller's parameters behind its own two. */
 static void set_voltage(struct atom_asm *a, unsigned type, uint32_t mv)
 {
-	asm_op(a, ATOM_MOVE, asm_ps(2), asm_imm(mv << 16 | MODE_SET << 8 | type));
+	as_op(a, ATOM_MOVE, as_ps(2), as_imm(mv << 16 | MODE_SET << 8 | type));
 	call(a, ATOM_CMD_SetVoltage);
 }
 
 static void asic_init(struct atom_asm *a)
 {
-	asm_command(a, ATOM_CMD_ASIC_Init, 1, 2, 0, 8);
+	as_command(a, ATOM_CMD_ASIC_Init, 1, 2, 0, 8);
 	call(a, ATOM_CMD_ClockSource);
 	call(a, ATOM_CMD_ASIC_RegistersInit);
 	call(a, ATOM_CMD_Gfx_Init);
@@ -88,11 +88,11 @@ static void asic_init(struct atom_asm *a)
 	set_voltage(a, VOLTAGE_VDDC, BOOT_VDDC);
 	set_voltage(a, VOLTAGE_VDDCI, BOOT_VDDCI);
 	call(a, ATOM_CMD_MemoryControllerInit);
-	asm_op(a, ATOM_MOVE, asm_ps(2), asm_ps(0));
+	as_op(a, ATOM_MOVE, as_ps(2), as_ps(0));
 	call(a, ATOM_CMD_SetEngineClock);
-	asm_op(a, ATOM_MOVE, asm_ps(2), asm_ps(1));
+	as_op(a, ATOM_MOVE, as_ps(2), as_ps(1));
 	call(a, ATOM_CMD_SetMemoryClock);
-	asm_op(a, ATOM_OR, DW(REG_BIOS_SCRATCH_7), asm_imm(POSTED));
+	as_op(a, ATOM_OR, DW(REG_BIOS_SCRATCH_7), as_imm(POSTED));
 	end(a);
 }
 
@@ -101,51 +101,51 @@ static void asic_init(struct atom_asm *a)
  */
 static void for_each_dword(struct atom_asm *a, unsigned n)
 {
-	asm_op(a, ATOM_MOVE, asm_ws(0), asm_imm(n));
-	asm_clear(a, asm_ws(1));
-	asm_byte_op(a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_TABLE);
-	asm_move_label(a, asm_at(asm_ws(1), ATOM_WORD0), 1);
-	asm_op(a, ATOM_ADD, asm_ws(ATOM_WS_DATA_POINTER), asm_ws(1));
-	asm_label(a, 2);
+	as_op(a, ATOM_MOVE, as_ws(0), as_imm(n));
+	as_clear(a, as_ws(1));
+	as_byte_op(a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_TABLE);
+	as_move_label(a, as_at(as_ws(1), ATOM_WORD0), 1);
+	as_op(a, ATOM_ADD, as_ws(ATOM_WS_DATA_POINTER), as_ws(1));
+	as_label(a, 2);
 }
 
 static void next_dword(struct atom_asm *a)
 {
-	asm_op(a, ATOM_ADD, asm_ws(ATOM_WS_DATA_POINTER), asm_imm(4));
-	asm_op(a, ATOM_SUB, asm_ws(0), asm_imm(1));
-	asm_op(a, ATOM_COMPARE, asm_ws(0), asm_imm(0));
-	asm_jump(a, ATOM_JUMP_NOT_EQUAL, 2);
+	as_op(a, ATOM_ADD, as_ws(ATOM_WS_DATA_POINTER), as_imm(4));
+	as_op(a, ATOM_SUB, as_ws(0), as_imm(1));
+	as_op(a, ATOM_COMPARE, as_ws(0), as_imm(0));
+	as_jump(a, ATOM_JUMP_NOT_EQUAL, 2);
 }
 
 static void clock_source(struct atom_asm *a)
 {
 	static const uint32_t commands[] = {0x00100001, 0x00200001, 0x00400001};
 
-	asm_command(a, ATOM_CMD_ClockSource, 1, 1, 8, 0);
-	smc_page(a, SERIAL_PAGE);
+	as_command(a, ATOM_CMD_ClockSource, 1, 1, 8, 0);
+	synth_smc_page(a, SERIAL_PAGE);
 	for_each_dword(a, ARRAY_SIZE(commands));
-	wait_zero(a, asm_reg(SERIAL_COMMAND), 1, 3);
-	asm_op(a, ATOM_MOVE, asm_reg(SERIAL_COMMAND), asm_id(0));
+	synth_wait_zero(a, as_reg(SERIAL_COMMAND), 1, 3);
+	as_op(a, ATOM_MOVE, as_reg(SERIAL_COMMAND), as_id(0));
 	next_dword(a);
-	wait_zero(a, asm_reg(SERIAL_COMMAND), 1, 4);
-	asm_op(a, ATOM_MOVE, asm_reg(FDO_CTRL1), asm_imm(FDO_CTRL1_VALUE));
-	asm_op(a, ATOM_MOVE, asm_reg(THERMAL_INT), asm_imm(THERMAL_INT_VALUE));
-	smc_done(a);
-	asm_plain(a, ATOM_EOT);
-	asm_block(a, 1, commands, ARRAY_SIZE(commands));
-	asm_end(a);
+	synth_wait_zero(a, as_reg(SERIAL_COMMAND), 1, 4);
+	as_op(a, ATOM_MOVE, as_reg(FDO_CTRL1), as_imm(FDO_CTRL1_VALUE));
+	as_op(a, ATOM_MOVE, as_reg(THERMAL_INT), as_imm(THERMAL_INT_VALUE));
+	synth_smc_done(a);
+	as_plain(a, ATOM_EOT);
+	as_block(a, 1, commands, ARRAY_SIZE(commands));
+	as_end(a);
 }
 
 static void registers_init(struct atom_asm *a)
 {
-	asm_command(a, ATOM_CMD_ASIC_RegistersInit, 1, 1, 4, 0);
-	asm_clear(a, DW(REG_BIOS_SCRATCH_0));
-	asm_clear(a, DW(REG_BIOS_SCRATCH_3));
-	asm_op(a, ATOM_MOVE, asm_at(DW(REG_BIOS_SCRATCH_6), ATOM_WORD0),
-	        asm_at(asm_imm(0), ATOM_WORD0));
-	asm_byte_op(a, ATOM_DELAY_MICROSEC, 50);
+	as_command(a, ATOM_CMD_ASIC_RegistersInit, 1, 1, 4, 0);
+	as_clear(a, DW(REG_BIOS_SCRATCH_0));
+	as_clear(a, DW(REG_BIOS_SCRATCH_3));
+	as_op(a, ATOM_MOVE, as_at(DW(REG_BIOS_SCRATCH_6), ATOM_WORD0),
+	        as_at(as_imm(0), ATOM_WORD0));
+	as_byte_op(a, ATOM_DELAY_MICROSEC, 50);
 	end(a);
-	asm_command(a, ATOM_CMD_Gfx_Init, 2, 1, 0, 0);
+	as_command(a, ATOM_CMD_Gfx_Init, 2, 1, 0, 0);
 	end(a);
 }
 
@@ -154,22 +154,22 @@ static void registers_init(struct atom_asm *a)
  */
 static void i2c(struct atom_asm *a)
 {
-	asm_command(a, ATOM_CMD_ProcessI2cChannelTransaction, 1, 1, 4, 8);
-	asm_op(a, ATOM_MOVE, asm_ws(0), asm_imm(I2C_TRIES));
-	asm_op(a, ATOM_MOVE, I2C_DATA, asm_ps(0));
-	asm_op(a, ATOM_OR, I2C_CONTROL, asm_imm(1));
-	asm_label(a, 1);
-	asm_byte_op(a, ATOM_DELAY_MICROSEC, 100);
-	asm_op(a, ATOM_TEST, I2C_STATUS, asm_imm(I2C_DONE));
-	asm_jump(a, ATOM_JUMP_NOT_EQUAL, 2);
-	asm_op(a, ATOM_SUB, asm_ws(0), asm_imm(1));
-	asm_op(a, ATOM_COMPARE, asm_ws(0), asm_imm(0));
-	asm_jump(a, ATOM_JUMP_NOT_EQUAL, 1);
-	asm_label(a, 2);
-	asm_clear(a, I2C_CONTROL);
+	as_command(a, ATOM_CMD_ProcessI2cChannelTransaction, 1, 1, 4, 8);
+	as_op(a, ATOM_MOVE, as_ws(0), as_imm(I2C_TRIES));
+	as_op(a, ATOM_MOVE, I2C_DATA, as_ps(0));
+	as_op(a, ATOM_OR, I2C_CONTROL, as_imm(1));
+	as_label(a, 1);
+	as_byte_op(a, ATOM_DELAY_MICROSEC, 100);
+	as_op(a, ATOM_TEST, I2C_STATUS, as_imm(I2C_DONE));
+	as_jump(a, ATOM_JUMP_NOT_EQUAL, 2);
+	as_op(a, ATOM_SUB, as_ws(0), as_imm(1));
+	as_op(a, ATOM_COMPARE, as_ws(0), as_imm(0));
+	as_jump(a, ATOM_JUMP_NOT_EQUAL, 1);
+	as_label(a, 2);
+	as_clear(a, I2C_CONTROL);
 	end(a);
-	asm_command(a, ATOM_CMD_SpeedFanControl, 1, 2, 0, 0); /* despite its name: atombios.md 9 */
-	asm_op(a, ATOM_MOVE, asm_ps(0), asm_imm(0x80001000));
+	as_command(a, ATOM_CMD_SpeedFanControl, 1, 2, 0, 0); /* despite its name: atombios.md 9 */
+	as_op(a, ATOM_MOVE, as_ps(0), as_imm(0x80001000));
 	call(a, ATOM_CMD_ProcessI2cChannelTransaction);
 	end(a);
 }
@@ -177,52 +177,52 @@ static void i2c(struct atom_asm *a)
 /* set_svi2 - VID = (1550 mV - PS[0] 31:16) / 6.25 mV into byte 0 of the load register. */
 static void set_svi2(struct atom_asm *a)
 {
-	asm_clear(a, asm_ws(0));
-	asm_op(a, ATOM_MOVE, asm_ws(0), asm_imm(1550));
-	asm_op(a, ATOM_SUB, asm_at(asm_ws(0), ATOM_WORD0), asm_at(asm_ps(0), ATOM_WORD16));
-	asm_op(a, ATOM_MUL, asm_ws(0), asm_imm(100));
-	asm_op(a, ATOM_MOVE, asm_ws(0), asm_ws(ATOM_WS_QUOTIENT));
-	asm_op(a, ATOM_DIV, asm_ws(0), asm_imm(625));
-	smc_page(a, SVI2_PAGE);
-	asm_op(a, ATOM_MOVE, asm_at(asm_reg(SVI2_LOAD), ATOM_BYTE0),
-	        asm_at(asm_ws(ATOM_WS_QUOTIENT), ATOM_BYTE0));
-	wait_zero(a, asm_reg(SVI2_STATUS), SVI2_BUSY, 3);
-	smc_done(a);
-	asm_byte_op(a, ATOM_DELAY_MICROSEC, 60);
+	as_clear(a, as_ws(0));
+	as_op(a, ATOM_MOVE, as_ws(0), as_imm(1550));
+	as_op(a, ATOM_SUB, as_at(as_ws(0), ATOM_WORD0), as_at(as_ps(0), ATOM_WORD16));
+	as_op(a, ATOM_MUL, as_ws(0), as_imm(100));
+	as_op(a, ATOM_MOVE, as_ws(0), as_ws(ATOM_WS_QUOTIENT));
+	as_op(a, ATOM_DIV, as_ws(0), as_imm(625));
+	synth_smc_page(a, SVI2_PAGE);
+	as_op(a, ATOM_MOVE, as_at(as_reg(SVI2_LOAD), ATOM_BYTE0),
+	        as_at(as_ws(ATOM_WS_QUOTIENT), ATOM_BYTE0));
+	synth_wait_zero(a, as_reg(SVI2_STATUS), SVI2_BUSY, 3);
+	synth_smc_done(a);
+	as_byte_op(a, ATOM_DELAY_MICROSEC, 60);
 }
 
 static void voltage_tables(struct atom_asm *a)
 {
-	asm_command(a, ATOM_CMD_SetVoltage, 1, 4, 4, 4);
-	asm_switch(a, asm_at(asm_ps(0), ATOM_WORD0)); /* mode and type */
-	asm_case(a, ATOM_WORD0, MODE_SET << 8 | VOLTAGE_VDDC, 1);
-	asm_cases_end(a);
-	asm_byte_op(a, ATOM_DELAY_MICROSEC, 60); /* the others have nothing to switch here */
-	asm_plain(a, ATOM_EOT);
-	asm_label(a, 1);
+	as_command(a, ATOM_CMD_SetVoltage, 1, 4, 4, 4);
+	as_switch(a, as_at(as_ps(0), ATOM_WORD0)); /* mode and type */
+	as_case(a, ATOM_WORD0, MODE_SET << 8 | VOLTAGE_VDDC, 1);
+	as_cases_end(a);
+	as_byte_op(a, ATOM_DELAY_MICROSEC, 60); /* the others have nothing to switch here */
+	as_plain(a, ATOM_EOT);
+	as_label(a, 1);
 	set_svi2(a);
 	end(a);
 
-	asm_command(a, ATOM_CMD_GetVoltageInfo, 1, 3, 4, 0);
-	asm_switch(a, asm_at(asm_ps(0), ATOM_BYTE8));
-	asm_case(a, ATOM_BYTE0, MODE_EVV, 1);
-	asm_case(a, ATOM_BYTE0, MODE_SVI2, 2);
-	asm_cases_end(a);
-	asm_shift(a, ATOM_SHIFT_RIGHT, asm_ps(0), 16); /* mode VID: the level is the voltage */
-	asm_plain(a, ATOM_EOT);
-	asm_label(a, 1); /* virtual id n: 800 mV + 50 mV * n, in 0.01 mV */
-	asm_shift(a, ATOM_SHIFT_RIGHT, asm_ps(0), 16);
-	asm_op(a, ATOM_SUB, asm_ps(0), asm_imm(0xFF01));
-	asm_op(a, ATOM_MUL, asm_ps(0), asm_imm(5000));
-	asm_op(a, ATOM_MOVE, asm_ps(0), asm_ws(ATOM_WS_QUOTIENT));
-	asm_op(a, ATOM_ADD, asm_ps(0), asm_imm(80000));
-	asm_plain(a, ATOM_EOT);
-	asm_label(a, 2);
-	asm_clear(a, asm_ps(0));
+	as_command(a, ATOM_CMD_GetVoltageInfo, 1, 3, 4, 0);
+	as_switch(a, as_at(as_ps(0), ATOM_BYTE8));
+	as_case(a, ATOM_BYTE0, MODE_EVV, 1);
+	as_case(a, ATOM_BYTE0, MODE_SVI2, 2);
+	as_cases_end(a);
+	as_shift(a, ATOM_SHIFT_RIGHT, as_ps(0), 16); /* mode VID: the level is the voltage */
+	as_plain(a, ATOM_EOT);
+	as_label(a, 1); /* virtual id n: 800 mV + 50 mV * n, in 0.01 mV */
+	as_shift(a, ATOM_SHIFT_RIGHT, as_ps(0), 16);
+	as_op(a, ATOM_SUB, as_ps(0), as_imm(0xFF01));
+	as_op(a, ATOM_MUL, as_ps(0), as_imm(5000));
+	as_op(a, ATOM_MOVE, as_ps(0), as_ws(ATOM_WS_QUOTIENT));
+	as_op(a, ATOM_ADD, as_ps(0), as_imm(80000));
+	as_plain(a, ATOM_EOT);
+	as_label(a, 2);
+	as_clear(a, as_ps(0));
 	end(a);
 
-	asm_command(a, ATOM_CMD_ReadEfuseValue, 3, 1, 0, 0);
-	asm_clear(a, asm_ps(0)); /* no fuse is blown */
+	as_command(a, ATOM_CMD_ReadEfuseValue, 3, 1, 0, 0);
+	as_clear(a, as_ps(0)); /* no fuse is blown */
 	end(a);
 }
 

@@ -166,7 +166,7 @@ static void thermal_and_limits(uint8_t *table)
 
 static void powerplay(struct atom_asm *a)
 {
-	uint8_t *p = asm_data(a, ATOM_DATA_PowerPlayInfo, 7, 1, POWERPLAY_BYTES);
+	uint8_t *p = as_data(a, ATOM_DATA_PowerPlayInfo, 7, 1, POWERPLAY_BYTES);
 
 	header(p);
 	states(p + STATES);
@@ -181,7 +181,7 @@ static void powerplay(struct atom_asm *a)
 static void voltages(struct atom_asm *a)
 {
 	enum { SVI2 = 12, LEVELS = 4, PINS = 12 + 6 * LEVELS };
-	uint8_t *p = asm_data(a, ATOM_DATA_VoltageObjectInfo, 3, 1, 4 + SVI2 + PINS) + 4;
+	uint8_t *p = as_data(a, ATOM_DATA_VoltageObjectInfo, 3, 1, 4 + SVI2 + PINS) + 4;
 
 	p[0] = 1; /* VDDC */
 	p[1] = 7; /* SVID2 */
@@ -200,7 +200,7 @@ static void voltages(struct atom_asm *a)
 /* profiling - limits only; no leakage model, so that GetVoltageInfo answers are final. */
 static void profiling(struct atom_asm *a)
 {
-	uint8_t *p = asm_data(a, ATOM_DATA_ASIC_ProfilingInfo, 3, 6, 268);
+	uint8_t *p = as_data(a, ATOM_DATA_ASIC_ProfilingInfo, 3, 6, 268);
 
 	put_le32(p + 0x04, 115000); /* 0.01 mV */
 	put_le32(p + 0x08, 80000);

@@ -8,7 +8,7 @@
 #include "device/virtual/vbios/synth.h"
 
 /* registers count in dwords here, in bytes in regs.h */
-#define DW(reg) asm_reg((reg) / 4)
+#define DW(reg) as_reg((reg) / 4)
 
 #define ENGINE_CLOCK 30000 /* boot clocks, 10 kHz */
 #define MEMORY_CLOCK 30000
@@ -30,14 +30,14 @@ void synth_init_tables(struct atom_asm *a);
 void synth_memory_tables(struct atom_asm *a);
 void synth_clock_tables(struct atom_asm *a);
 
-/* smc_page - SMC registers @page.. become registers 0..0xFFFF, until smc_done(): port 5 replaces
- * the low half of SMC_IND_INDEX_1 and keeps the upper half (atombios.md 8).
+/* synth_smc_page - SMC registers @page.. become registers 0..0xFFFF, until synth_smc_done(): port 5
+ * replaces the low half of SMC_IND_INDEX_1 and keeps the upper half (atombios.md 8).
  */
-void smc_page(struct atom_asm *a, uint32_t page);
-void smc_done(struct atom_asm *a);
+void synth_smc_page(struct atom_asm *a, uint32_t page);
+void synth_smc_done(struct atom_asm *a);
 
 /* wait_bits - read @reg until (value & @mask) is zero, or is not. @label: a free one. */
-void wait_zero(struct atom_asm *a, struct asm_arg reg, uint32_t mask, unsigned label);
-void wait_set(struct atom_asm *a, struct asm_arg reg, uint32_t mask, unsigned label);
+void synth_wait_zero(struct atom_asm *a, struct as_arg reg, uint32_t mask, unsigned label);
+void synth_wait_set(struct atom_asm *a, struct as_arg reg, uint32_t mask, unsigned label);
 
 #endif

@@ -88,7 +88,7 @@ void synth_vram_info(struct atom_asm *a, uint32_t vram_mb)
 	const unsigned adjust = (unsigned)align_up(MODULE + MODULE_SIZE, 4);
 	const unsigned patch = adjust + ONE_REG_SIZE, tile = patch + PATCH_SIZE;
 	const unsigned phy = tile + ONE_REG_SIZE, wiring = phy + ONE_REG_SIZE;
-	uint8_t *p = asm_data(a, ATOM_DATA_VRAM_Info, 2, 2, wiring + REMAP_SIZE);
+	uint8_t *p = as_data(a, ATOM_DATA_VRAM_Info, 2, 2, wiring + REMAP_SIZE);
 
 	put_le16(p + 4, (uint16_t)adjust);
 	put_le16(p + 6, (uint16_t)patch);

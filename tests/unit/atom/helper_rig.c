@@ -71,7 +71,7 @@ static int mc_write(void *ctx, uint32_t reg, uint32_t value)
 
 struct rig *rig_new(void)
 {
-	static const struct asm_identity who = {.vendor = 0x1002,
+	static const struct as_identity who = {.vendor = 0x1002,
 	        .device = 0x67DF,
 	        .strings = {"TEST", "POLARIS10", "PCI_EXPRESS", "GDDR5"},
 	        .name = "test image",
@@ -80,7 +80,7 @@ struct rig *rig_new(void)
 	struct rig *r = calloc(1, sizeof(*r));
 
 	assert_non_null(r);
-	asm_image_begin(&r->a, r->image, sizeof(r->image), &who);
+	as_image_begin(&r->a, r->image, sizeof(r->image), &who);
 	return r;
 }
 
@@ -94,17 +94,17 @@ struct rig *rig_begin(unsigned ws_bytes)
 {
 	struct rig *r = rig_new();
 
-	asm_command(&r->a, 0, 1, 1, ws_bytes, 0);
+	as_command(&r->a, 0, 1, 1, ws_bytes, 0);
 	return r;
 }
 
 void rig_finish(struct rig *r)
 {
 	if (r->a.table) {
-		asm_plain(&r->a, ATOM_EOT);
-		asm_end(&r->a);
+		as_plain(&r->a, ATOM_EOT);
+		as_end(&r->a);
 	}
-	int bytes = asm_image_end(&r->a);
+	int bytes = as_image_end(&r->a);
 
 	assert_true(bytes > 0);
 	r->image_bytes = (size_t)bytes;

@@ -15,7 +15,7 @@
 struct rig {
 	struct atom_asm a;      /* tables are written here between rig_begin() and rig_run() */
 	uint8_t image[0x20000]; /* the assembler fills at most half of it */
-	size_t image_bytes;     /* as asm_image_end() left it */
+	size_t image_bytes;     /* what as_image_end() gave */
 	struct atom *atom;
 	struct atom_limits limits;
 	uint32_t reg[RIG_REGS];

@@ -44,7 +44,7 @@ static uint32_t apply(enum atom_opcode family, uint32_t x, uint32_t y, enum atom
 	                                               : ATOM_BYTE0;
 
 	r->ps[0] = x;
-	asm_op(&r->a, family, asm_at(asm_ps(0), field), asm_at(asm_imm(y), width));
+	as_op(&r->a, family, as_at(as_ps(0), field), as_at(as_imm(y), width));
 	return rig_result(r);
 }
 
@@ -70,7 +70,7 @@ static void a_source_is_taken_from_its_field(void **state)
 		                                            : ATOM_BYTE0;
 
 		r->ps[1] = 0x87654321;
-		asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(0), to), asm_at(asm_ps(1), fields[i].align));
+		as_op(&r->a, ATOM_MOVE, as_at(as_ps(0), to), as_at(as_ps(1), fields[i].align));
 		assert_int_equal(
 		        rig_result(r), 0x87654321 >> fields[i].shift & low_bits(fields[i].bits));
 	}
@@ -82,10 +82,10 @@ static void a_word_at_position_three_is_the_whole_dword(void **state)
 
 	(void)state;
 	r->ps[0] = 0x11223344;
-	asm_u8(&r->a, (unsigned)ATOM_MOVE + ATOM_DST_PS); /* selector 3, word at 0, immediate */
-	asm_u8(&r->a, 3 << 6 | ATOM_WORD0 << 3 | ATOM_SRC_IMM);
-	asm_u8(&r->a, 0);
-	asm_u16(&r->a, 0xBEEF);
+	as_u8(&r->a, (unsigned)ATOM_MOVE + ATOM_DST_PS); /* selector 3, word at 0, immediate */
+	as_u8(&r->a, 3 << 6 | ATOM_WORD0 << 3 | ATOM_SRC_IMM);
+	as_u8(&r->a, 0);
+	as_u16(&r->a, 0xBEEF);
 	assert_int_equal(rig_result(r), 0xBEEF);
 }
 
@@ -95,8 +95,7 @@ static void immediates_are_not_shifted(void **state)
 	for (unsigned align = ATOM_WORD0; align <= ATOM_WORD16; align++) {
 		struct rig *r = rig_begin(0);
 
-		asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(0), ATOM_WORD0),
-		        asm_at(asm_imm(0xBEEF), align));
+		as_op(&r->a, ATOM_MOVE, as_at(as_ps(0), ATOM_WORD0), as_at(as_imm(0xBEEF), align));
 		assert_int_equal(rig_result(r), 0xBEEF);
 	}
 }
@@ -161,7 +160,7 @@ static void shifts_by_a_count_stay_in_their_field(void **state)
 		struct rig *r = rig_begin(0);
 
 		r->ps[0] = 0x81828384;
-		asm_shift(&r->a, rows[i].op, asm_at(asm_ps(0), rows[i].field), rows[i].count);
+		as_shift(&r->a, rows[i].op, as_at(as_ps(0), rows[i].field), rows[i].count);
 		assert_int_equal(rig_result(r), rows[i].expected);
 	}
 }
@@ -173,7 +172,7 @@ static void clear_empties_only_its_field(void **state)
 		struct rig *r = rig_begin(0);
 
 		r->ps[0] = 0x12345678;
-		asm_clear(&r->a, asm_at(asm_ps(0), fields[i].align));
+		as_clear(&r->a, as_at(as_ps(0), fields[i].align));
 		assert_int_equal(
 		        rig_result(r), 0x12345678 & ~(low_bits(fields[i].bits) << fields[i].shift));
 	}
@@ -185,7 +184,7 @@ static void mask_keeps_bits_and_adds_others(void **state)
 
 	(void)state;
 	r->ps[0] = 0x12345678;
-	asm_mask(&r->a, asm_at(asm_ps(0), ATOM_BYTE8), 0xF0, asm_at(asm_imm(0x03), ATOM_BYTE0));
+	as_mask(&r->a, as_at(as_ps(0), ATOM_BYTE8), 0xF0, as_at(as_imm(0x03), ATOM_BYTE0));
 	assert_int_equal(rig_result(r), 0x12345378);
 }
 
@@ -199,17 +198,16 @@ static void accesses_come_in_the_documented_order(void **state)
 	(void)state;
 	r->reg[0x10] = 0x11111111;
 	r->reg[0x20] = 0x2222;
-	asm_op(&r->a, ATOM_MOVE, asm_reg(0x10), asm_reg(0x20));
-	asm_op(&r->a, ATOM_MOVE, asm_at(asm_reg(0x10), ATOM_WORD0),
-	        asm_at(asm_reg(0x20), ATOM_WORD0));
-	asm_op(&r->a, ATOM_OR, asm_reg(0x10), asm_reg(0x20));
-	asm_mask(&r->a, asm_reg(0x10), 0, asm_reg(0x20));
-	asm_clear(&r->a, asm_reg(0x10));
-	asm_shift(&r->a, ATOM_SHIFT_LEFT, asm_reg(0x10), 1);
-	asm_op(&r->a, ATOM_COMPARE, asm_reg(0x10), asm_reg(0x20));
-	asm_op(&r->a, ATOM_TEST, asm_reg(0x10), asm_reg(0x20));
-	asm_op(&r->a, ATOM_MUL, asm_reg(0x10), asm_reg(0x20));
-	asm_op(&r->a, ATOM_DIV, asm_reg(0x10), asm_reg(0x20));
+	as_op(&r->a, ATOM_MOVE, as_reg(0x10), as_reg(0x20));
+	as_op(&r->a, ATOM_MOVE, as_at(as_reg(0x10), ATOM_WORD0), as_at(as_reg(0x20), ATOM_WORD0));
+	as_op(&r->a, ATOM_OR, as_reg(0x10), as_reg(0x20));
+	as_mask(&r->a, as_reg(0x10), 0, as_reg(0x20));
+	as_clear(&r->a, as_reg(0x10));
+	as_shift(&r->a, ATOM_SHIFT_LEFT, as_reg(0x10), 1);
+	as_op(&r->a, ATOM_COMPARE, as_reg(0x10), as_reg(0x20));
+	as_op(&r->a, ATOM_TEST, as_reg(0x10), as_reg(0x20));
+	as_op(&r->a, ATOM_MUL, as_reg(0x10), as_reg(0x20));
+	as_op(&r->a, ATOM_DIV, as_reg(0x10), as_reg(0x20));
 	assert_int_equal(rig_run(r), 0);
 	assert_string_equal(r->log, "R20 W10=2222 "
 	                            "R10 R20 W10=2222 "
@@ -231,10 +229,10 @@ static void into_registers(enum atom_opcode family, uint32_t high, uint32_t x, u
 
 	r->ps[0] = x;
 	r->ps[1] = y;
-	asm_op(&r->a, ATOM_MOVE, asm_ws(ATOM_WS_REMAINDER), asm_imm(high));
-	asm_op(&r->a, family, asm_ps(0), asm_ps(1));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_ws(ATOM_WS_QUOTIENT));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(1), asm_ws(ATOM_WS_REMAINDER));
+	as_op(&r->a, ATOM_MOVE, as_ws(ATOM_WS_REMAINDER), as_imm(high));
+	as_op(&r->a, family, as_ps(0), as_ps(1));
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_ws(ATOM_WS_QUOTIENT));
+	as_op(&r->a, ATOM_MOVE, as_ps(1), as_ws(ATOM_WS_REMAINDER));
 	assert_int_equal(rig_run(r), 0);
 	assert_int_equal(r->ps[0], quotient);
 	assert_int_equal(r->ps[1], remainder);
@@ -259,11 +257,11 @@ static bool jumps(enum atom_opcode op, uint32_t x, uint32_t y)
 	struct rig *r = rig_begin(0);
 
 	r->ps[0] = x;
-	asm_op(&r->a, ATOM_COMPARE, asm_ps(0), asm_imm(y));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(1));
-	asm_jump(&r->a, op, 1);
-	asm_clear(&r->a, asm_ps(0));
-	asm_label(&r->a, 1);
+	as_op(&r->a, ATOM_COMPARE, as_ps(0), as_imm(y));
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_imm(1));
+	as_jump(&r->a, op, 1);
+	as_clear(&r->a, as_ps(0));
+	as_label(&r->a, 1);
 	return rig_result(r);
 }
 
@@ -296,14 +294,14 @@ static void test_sets_equal_and_leaves_above(void **state)
 
 	(void)state;
 	r->ps[1] = 0xF0;
-	asm_op(&r->a, ATOM_COMPARE, asm_ps(1), asm_imm(1)); /* above */
-	asm_op(&r->a, ATOM_TEST, asm_ps(1), asm_imm(0x0F)); /* no common bit: equal */
-	asm_jump(&r->a, ATOM_JUMP_NOT_EQUAL, 1);
-	asm_op(&r->a, ATOM_OR, asm_ps(0), asm_imm(1));
-	asm_label(&r->a, 1);
-	asm_jump(&r->a, ATOM_JUMP_BELOW_OR_EQUAL, 2);
-	asm_op(&r->a, ATOM_OR, asm_ps(0), asm_imm(2));
-	asm_label(&r->a, 2);
+	as_op(&r->a, ATOM_COMPARE, as_ps(1), as_imm(1)); /* above */
+	as_op(&r->a, ATOM_TEST, as_ps(1), as_imm(0x0F)); /* no common bit: equal */
+	as_jump(&r->a, ATOM_JUMP_NOT_EQUAL, 1);
+	as_op(&r->a, ATOM_OR, as_ps(0), as_imm(1));
+	as_label(&r->a, 1);
+	as_jump(&r->a, ATOM_JUMP_BELOW_OR_EQUAL, 2);
+	as_op(&r->a, ATOM_OR, as_ps(0), as_imm(2));
+	as_label(&r->a, 2);
 	assert_int_equal(rig_result(r), 3);
 }
 
@@ -313,18 +311,18 @@ static uint32_t switched(uint32_t value, enum atom_align field)
 	enum atom_align width = field == ATOM_DWORD ? ATOM_DWORD : ATOM_BYTE0;
 
 	r->ps[1] = value;
-	asm_switch(&r->a, asm_at(asm_ps(1), field));
-	asm_case(&r->a, width, 3, 1);
-	asm_case(&r->a, width, 4, 2);
-	asm_case(&r->a, width, 4, 1); /* the first that fits counts */
-	asm_cases_end(&r->a);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(100));
-	asm_plain(&r->a, ATOM_EOT);
-	asm_label(&r->a, 1);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(1));
-	asm_plain(&r->a, ATOM_EOT);
-	asm_label(&r->a, 2);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(2));
+	as_switch(&r->a, as_at(as_ps(1), field));
+	as_case(&r->a, width, 3, 1);
+	as_case(&r->a, width, 4, 2);
+	as_case(&r->a, width, 4, 1); /* the first that fits counts */
+	as_cases_end(&r->a);
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_imm(100));
+	as_plain(&r->a, ATOM_EOT);
+	as_label(&r->a, 1);
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_imm(1));
+	as_plain(&r->a, ATOM_EOT);
+	as_label(&r->a, 2);
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_imm(2));
 	return rig_result(r);
 }
 
@@ -343,8 +341,8 @@ static void data_in_the_way_is_skipped(void **state)
 	struct rig *r = rig_begin(0);
 
 	(void)state;
-	asm_block(&r->a, 1, (const uint32_t[]){0xFFFFFFFF, 0}, 2);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_imm(6));
+	as_block(&r->a, 1, (const uint32_t[]){0xFFFFFFFF, 0}, 2);
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_imm(6));
 	assert_int_equal(rig_result(r), 6);
 }
 
@@ -353,12 +351,12 @@ static void delays_are_passed_on_and_the_rest_does_nothing(void **state)
 	struct rig *r = rig_begin(0);
 
 	(void)state;
-	asm_byte_op(&r->a, ATOM_DELAY_MICROSEC, 255);
-	asm_byte_op(&r->a, ATOM_DELAY_MILLISEC, 2);
-	asm_byte_op(&r->a, ATOM_DELAY_MICROSEC, 0);
-	asm_plain(&r->a, ATOM_NOP);
-	asm_byte_op(&r->a, ATOM_POST_CARD, 0x91);
-	asm_byte_op(&r->a, ATOM_DEBUG, 0x91);
+	as_byte_op(&r->a, ATOM_DELAY_MICROSEC, 255);
+	as_byte_op(&r->a, ATOM_DELAY_MILLISEC, 2);
+	as_byte_op(&r->a, ATOM_DELAY_MICROSEC, 0);
+	as_plain(&r->a, ATOM_NOP);
+	as_byte_op(&r->a, ATOM_POST_CARD, 0x91);
+	as_byte_op(&r->a, ATOM_DEBUG, 0x91);
 	assert_int_equal(rig_run(r), 0);
 	assert_string_equal(r->log, "D255 D2000 D0 ");
 	rig_free(r);

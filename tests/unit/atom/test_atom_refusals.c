@@ -49,10 +49,10 @@ static void unknown_opcodes_are_named(void **state)
 		uint8_t opcode = bad ? invalid[i] : unknown[i - ARRAY_SIZE(invalid)];
 		struct rig *r = rig_begin(0);
 
-		asm_plain(&r->a, ATOM_NOP);
+		as_plain(&r->a, ATOM_NOP);
 		snprintf(at, sizeof(at), "0x%04x", r->a.at);
 		snprintf(code, sizeof(code), "0x%02x", opcode);
-		asm_u8(&r->a, opcode);
+		as_u8(&r->a, opcode);
 		refused(r, bad ? -EINVAL : -EOPNOTSUPP, WORDS("table 0 (ASIC_Init)", at, code));
 	}
 }
@@ -63,10 +63,9 @@ static void code_must_not_run_past_its_table(void **state)
 	for (unsigned cut = 0; cut < 4; cut++) { /* of an instruction of 5 bytes */
 		struct rig *r = rig_begin(0);
 
-		asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(0), ATOM_WORD0),
-		        asm_at(asm_imm(1), ATOM_WORD0));
+		as_op(&r->a, ATOM_MOVE, as_at(as_ps(0), ATOM_WORD0), as_at(as_imm(1), ATOM_WORD0));
 		r->a.at -= 4 - cut;
-		asm_end(&r->a);
+		as_end(&r->a);
 		refused(r, -EINVAL, WORDS("past the table's end"));
 	}
 }
@@ -79,7 +78,7 @@ static void jumps_must_stay_in_their_table(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
 		struct rig *r = rig_begin(0);
 
-		asm_word_op(&r->a, ATOM_JUMP, targets[i]);
+		as_word_op(&r->a, ATOM_JUMP, targets[i]);
 		if (targets[i] == 9) {
 			assert_int_equal(rig_run(r), 0);
 			rig_free(r);
@@ -94,24 +93,24 @@ static void indices_outside_their_space_are_refused(void **state)
 	(void)state;
 	struct rig *r = rig_begin(8);
 
-	asm_op(&r->a, ATOM_MOVE, asm_ws(1), asm_imm(1));
-	asm_op(&r->a, ATOM_MOVE, asm_ws(2), asm_imm(1));
+	as_op(&r->a, ATOM_MOVE, as_ws(1), as_imm(1));
+	as_op(&r->a, ATOM_MOVE, as_ws(2), as_imm(1));
 	refused(r, -EINVAL, WORDS("workspace", "MOVE_WS"));
 	r = rig_begin(0);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_ws(0x49));
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_ws(0x49));
 	refused(r, -EINVAL, WORDS("workspace"));
 	r = rig_begin(0);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(RIG_PARAMS - 1), asm_imm(1));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_ps(RIG_PARAMS));
+	as_op(&r->a, ATOM_MOVE, as_ps(RIG_PARAMS - 1), as_imm(1));
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_ps(RIG_PARAMS));
 	refused(r, -EINVAL, WORDS("parameter"));
 	r = rig_begin(0);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_id(0xFFFF));
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_id(0xFFFF));
 	refused(r, -EINVAL, WORDS("0xffff of an image"));
 	r = rig_begin(0);
-	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, 35);
+	as_byte_op(&r->a, ATOM_SET_DATA_BLOCK, 35);
 	refused(r, -EINVAL, WORDS("data table 35"));
 	r = rig_begin(0);
-	asm_word_op(&r->a, ATOM_CTB_DS, 0x1000);
+	as_word_op(&r->a, ATOM_CTB_DS, 0x1000);
 	refused(r, -EINVAL, WORDS("4096 bytes of data"));
 }
 
@@ -120,18 +119,18 @@ static void ports_without_a_program_are_refused(void **state)
 	struct rig *r = rig_begin(0);
 
 	(void)state;
-	asm_word_op(&r->a, ATOM_SET_ATI_PORT, 6);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_reg(1));
+	as_word_op(&r->a, ATOM_SET_ATI_PORT, 6);
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_reg(1));
 	refused(r, -EINVAL, WORDS("port without a program"));
 	r = rig_begin(0);
-	asm_word_op(&r->a, ATOM_SET_ATI_PORT, 0x80);
+	as_word_op(&r->a, ATOM_SET_ATI_PORT, 0x80);
 	refused(r, -EINVAL, WORDS("port 0x80"));
 }
 
 static void an_unended_port_program_spoils_the_image(void **state)
 {
 	struct rig *r = rig_new();
-	uint8_t *p = asm_data(&r->a, ATOM_DATA_IndirectIOAccess, 1, 1, 10);
+	uint8_t *p = as_data(&r->a, ATOM_DATA_IndirectIOAccess, 1, 1, 10);
 	struct atom *a;
 	char line[256];
 
@@ -150,12 +149,12 @@ static void broken_case_lists_are_refused(void **state)
 	struct rig *r = rig_begin(0);
 
 	(void)state;
-	asm_switch(&r->a, asm_ps(0));
-	asm_u16(&r->a, 0x1234);
+	as_switch(&r->a, as_ps(0));
+	as_u16(&r->a, 0x1234);
 	refused(r, -EINVAL, WORDS("list of cases", "SWITCH"));
 	r = rig_begin(0);
-	asm_switch(&r->a, asm_ps(0));
-	asm_u8(&r->a, ATOM_CASE); /* and then EOT, and the end */
+	as_switch(&r->a, as_ps(0));
+	as_u8(&r->a, ATOM_CASE); /* and then EOT, and the end */
 	refused(r, -EINVAL, WORDS("past the table's end"));
 }
 
@@ -164,10 +163,10 @@ static void other_spaces_need_a_card_that_has_them(void **state)
 	struct rig *r = rig_begin(0);
 
 	(void)state;
-	asm_op(&r->a, ATOM_MOVE, (struct asm_arg){ATOM_SRC_PLL, 1, ATOM_DWORD}, asm_imm(1));
+	as_op(&r->a, ATOM_MOVE, (struct as_arg){ATOM_SRC_PLL, 1, ATOM_DWORD}, as_imm(1));
 	refused(r, -EOPNOTSUPP, WORDS("MOVE_PLL"));
 	r = rig_begin(0);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), (struct asm_arg){ATOM_SRC_MC, 1, ATOM_DWORD});
+	as_op(&r->a, ATOM_MOVE, as_ps(0), (struct as_arg){ATOM_SRC_MC, 1, ATOM_DWORD});
 	refused(r, -EOPNOTSUPP, WORDS("MOVE_PS"));
 }
 
@@ -177,9 +176,9 @@ static void endless_code_ends_at_the_step_limit(void **state)
 
 	(void)state;
 	r->limits.max_steps = 1000;
-	asm_label(&r->a, 1);
-	asm_op(&r->a, ATOM_ADD, asm_ps(0), asm_imm(1));
-	asm_jump(&r->a, ATOM_JUMP, 1);
+	as_label(&r->a, 1);
+	as_op(&r->a, ATOM_ADD, as_ps(0), as_imm(1));
+	as_jump(&r->a, ATOM_JUMP, 1);
 	refused(r, -ETIMEDOUT, WORDS("1000 instructions"));
 }
 
@@ -190,11 +189,11 @@ static void a_wait_that_never_ends_names_its_register(void **state)
 	(void)state;
 	r->limits.loop_ms = 20;
 	r->reg[0xA80] = 0x42;
-	asm_label(&r->a, 1); /* two loops, one in the other, as real tables wait */
-	asm_label(&r->a, 2);
-	asm_op(&r->a, ATOM_TEST, asm_reg(0xA80), asm_imm(0x80));
-	asm_jump(&r->a, ATOM_JUMP_NOT_EQUAL, 2);
-	asm_jump(&r->a, ATOM_JUMP_EQUAL, 1);
+	as_label(&r->a, 1); /* two loops, one in the other, as real tables wait */
+	as_label(&r->a, 2);
+	as_op(&r->a, ATOM_TEST, as_reg(0xA80), as_imm(0x80));
+	as_jump(&r->a, ATOM_JUMP_NOT_EQUAL, 2);
+	as_jump(&r->a, ATOM_JUMP_EQUAL, 1);
 	uint64_t before = now_ns();
 
 	refused(r, -ETIMEDOUT, WORDS("20 ms", "0xa80", "0x00000042"));
@@ -207,8 +206,8 @@ static void a_deadline_ends_a_run(void **state)
 
 	(void)state;
 	r->limits.deadline_ns = deadline_in_ms(20);
-	asm_label(&r->a, 1);
-	asm_jump(&r->a, ATOM_JUMP, 1);
+	as_label(&r->a, 1);
+	as_jump(&r->a, ATOM_JUMP, 1);
 	refused(r, -ETIMEDOUT, WORDS("deadline"));
 }
 
@@ -217,7 +216,7 @@ static void calls_cannot_nest_for_ever(void **state)
 	struct rig *r = rig_begin(0);
 
 	(void)state;
-	asm_byte_op(&r->a, ATOM_CALL_TABLE, 0);
+	as_byte_op(&r->a, ATOM_CALL_TABLE, 0);
 	refused(r, -ELOOP, WORDS("CALL_TABLE", "deep"));
 }
 
@@ -228,18 +227,18 @@ static void errors_of_the_card_are_passed_on(void **state)
 
 	(void)state;
 	r->fail_read = -ENODEV;
-	asm_op(&r->a, ATOM_OR, asm_reg(0x10), asm_reg(0x20));
-	asm_op(&r->a, ATOM_MOVE, asm_reg(0x30), asm_imm(1));
+	as_op(&r->a, ATOM_OR, as_reg(0x10), as_reg(0x20));
+	as_op(&r->a, ATOM_MOVE, as_reg(0x30), as_imm(1));
 	assert_int_equal(rig_run(r), -ENODEV);
 	assert_string_equal(r->log, "R10 ");
 	rig_free(r);
 	r = rig_begin(0);
 	r->fail_write = -EIO;
-	asm_op(&r->a, ATOM_MOVE, asm_reg(0x30), asm_imm(1));
+	as_op(&r->a, ATOM_MOVE, as_reg(0x30), as_imm(1));
 	refused(r, -EIO, WORDS("write of 0x00000001 to register 0x30"));
 	r = rig_begin(0);
 	r->fail_delay = -EINTR;
-	asm_byte_op(&r->a, ATOM_DELAY_MICROSEC, 5);
+	as_byte_op(&r->a, ATOM_DELAY_MICROSEC, 5);
 	refused(r, -EINTR, WORDS("delay of 5 us"));
 }
 
@@ -248,12 +247,12 @@ static void an_error_in_a_called_table_is_named_once(void **state)
 	struct rig *r = rig_new();
 
 	(void)state;
-	asm_command(&r->a, 67, 1, 4, 0, 0);
-	asm_u8(&r->a, 0);
-	asm_end(&r->a);
-	asm_command(&r->a, 0, 1, 2, 0, 0);
-	asm_byte_op(&r->a, ATOM_CALL_TABLE, 67);
-	asm_op(&r->a, ATOM_MOVE, asm_reg(1), asm_imm(1));
+	as_command(&r->a, 67, 1, 4, 0, 0);
+	as_u8(&r->a, 0);
+	as_end(&r->a);
+	as_command(&r->a, 0, 1, 2, 0, 0);
+	as_byte_op(&r->a, ATOM_CALL_TABLE, 67);
+	as_op(&r->a, ATOM_MOVE, as_reg(1), as_imm(1));
 	assert_int_equal(rig_run(r), -EINVAL);
 	assert_string_equal(r->log, "");
 	char line[256];
@@ -273,12 +272,12 @@ static void asic_init_needs_both_clocks(void **state)
 	for (unsigned missing = 0; missing < 3; missing++) {
 		struct rig *r = rig_new();
 		uint8_t *fw =
-		        missing < 2 ? asm_data(&r->a, ATOM_DATA_FirmwareInfo, 2, 2, 108) : NULL;
+		        missing < 2 ? as_data(&r->a, ATOM_DATA_FirmwareInfo, 2, 2, 108) : NULL;
 		char line[256];
 
 		if (fw)
 			put_le32(fw + (missing ? 8 : 12), 30000);
-		asm_command(&r->a, 0, 1, 2, 0, 8);
+		as_command(&r->a, 0, 1, 2, 0, 8);
 		assert_int_equal(rig_run(r), 0);
 		assert_int_equal(atom_asic_init(r->atom), -EINVAL);
 		rx_log_last_error(line, sizeof(line));

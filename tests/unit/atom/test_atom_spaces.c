@@ -20,20 +20,20 @@ static void calls_move_the_parameter_window(void **state)
 	struct rig *r = rig_new();
 
 	(void)state;
-	asm_command(&r->a, 2, 1, 1, 4, 0);
-	asm_op(&r->a, ATOM_ADD, asm_ws(0), asm_imm(1)); /* a workspace begins empty */
-	asm_op(&r->a, ATOM_ADD, asm_ps(0), asm_ws(0));
-	asm_plain(&r->a, ATOM_EOT);
-	asm_end(&r->a);
-	asm_command(&r->a, 0, 1, 1, 4, 8);
-	asm_op(&r->a, ATOM_MOVE, asm_ws(0), asm_imm(50));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(2), asm_imm(10));
-	asm_byte_op(&r->a, ATOM_CALL_TABLE, 2);
-	asm_byte_op(&r->a, ATOM_CALL_TABLE, 2);
-	asm_byte_op(&r->a, ATOM_CALL_TABLE, 77); /* absent: skipped */
-	asm_byte_op(&r->a, ATOM_CALL_TABLE, 200);
-	asm_op(&r->a, ATOM_ADD, asm_ws(0), asm_ps(2)); /* this one's is untouched */
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_ws(0));
+	as_command(&r->a, 2, 1, 1, 4, 0);
+	as_op(&r->a, ATOM_ADD, as_ws(0), as_imm(1)); /* a workspace begins empty */
+	as_op(&r->a, ATOM_ADD, as_ps(0), as_ws(0));
+	as_plain(&r->a, ATOM_EOT);
+	as_end(&r->a);
+	as_command(&r->a, 0, 1, 1, 4, 8);
+	as_op(&r->a, ATOM_MOVE, as_ws(0), as_imm(50));
+	as_op(&r->a, ATOM_MOVE, as_ps(2), as_imm(10));
+	as_byte_op(&r->a, ATOM_CALL_TABLE, 2);
+	as_byte_op(&r->a, ATOM_CALL_TABLE, 2);
+	as_byte_op(&r->a, ATOM_CALL_TABLE, 77); /* absent: skipped */
+	as_byte_op(&r->a, ATOM_CALL_TABLE, 200);
+	as_op(&r->a, ATOM_ADD, as_ws(0), as_ps(2)); /* this one's is untouched */
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_ws(0));
 	assert_int_equal(rig_result(r), 62);
 }
 
@@ -43,21 +43,21 @@ static void special_workspace_registers_behave(void **state)
 	struct atom_asm *a = &r->a;
 
 	(void)state;
-	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_SHIFT), asm_imm(0x105)); /* 8 bits */
-	asm_op(a, ATOM_MOVE, asm_ps(0), asm_ws(ATOM_WS_SHIFT));
-	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_OR_MASK), asm_imm(0)); /* ignored */
-	asm_op(a, ATOM_MOVE, asm_ps(1), asm_ws(ATOM_WS_OR_MASK));
-	asm_op(a, ATOM_MOVE, asm_ps(2), asm_ws(ATOM_WS_AND_MASK));
-	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_DATA_POINTER), asm_imm(0x12345)); /* 16 bits */
-	asm_op(a, ATOM_MOVE, asm_ps(3), asm_ws(ATOM_WS_DATA_POINTER));
-	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_FB_WINDOW), asm_imm(0x12345678));
-	asm_op(a, ATOM_MOVE, asm_at(asm_ws(ATOM_WS_FB_WINDOW), ATOM_BYTE8),
-	        asm_at(asm_imm(0xFF), ATOM_BYTE0));
-	asm_op(a, ATOM_MOVE, asm_ps(4), asm_ws(ATOM_WS_FB_WINDOW));
-	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_ATTRIBUTES), asm_imm(0x1FFFF));
-	asm_op(a, ATOM_MOVE, asm_ps(5), asm_ws(ATOM_WS_ATTRIBUTES));
-	asm_op(a, ATOM_MOVE, asm_ws(ATOM_WS_REG_POINTER), asm_imm(0x100));
-	asm_op(a, ATOM_MOVE, asm_reg(0x10), asm_ws(ATOM_WS_REG_POINTER));
+	as_op(a, ATOM_MOVE, as_ws(ATOM_WS_SHIFT), as_imm(0x105)); /* 8 bits */
+	as_op(a, ATOM_MOVE, as_ps(0), as_ws(ATOM_WS_SHIFT));
+	as_op(a, ATOM_MOVE, as_ws(ATOM_WS_OR_MASK), as_imm(0)); /* ignored */
+	as_op(a, ATOM_MOVE, as_ps(1), as_ws(ATOM_WS_OR_MASK));
+	as_op(a, ATOM_MOVE, as_ps(2), as_ws(ATOM_WS_AND_MASK));
+	as_op(a, ATOM_MOVE, as_ws(ATOM_WS_DATA_POINTER), as_imm(0x12345)); /* 16 bits */
+	as_op(a, ATOM_MOVE, as_ps(3), as_ws(ATOM_WS_DATA_POINTER));
+	as_op(a, ATOM_MOVE, as_ws(ATOM_WS_FB_WINDOW), as_imm(0x12345678));
+	as_op(a, ATOM_MOVE, as_at(as_ws(ATOM_WS_FB_WINDOW), ATOM_BYTE8),
+	        as_at(as_imm(0xFF), ATOM_BYTE0));
+	as_op(a, ATOM_MOVE, as_ps(4), as_ws(ATOM_WS_FB_WINDOW));
+	as_op(a, ATOM_MOVE, as_ws(ATOM_WS_ATTRIBUTES), as_imm(0x1FFFF));
+	as_op(a, ATOM_MOVE, as_ps(5), as_ws(ATOM_WS_ATTRIBUTES));
+	as_op(a, ATOM_MOVE, as_ws(ATOM_WS_REG_POINTER), as_imm(0x100));
+	as_op(a, ATOM_MOVE, as_reg(0x10), as_ws(ATOM_WS_REG_POINTER));
 	assert_int_equal(rig_run(r), 0);
 	assert_int_equal(r->ps[0], 5);
 	assert_int_equal(r->ps[1], 0x20);
@@ -74,17 +74,17 @@ static void state_is_reset_only_at_a_top_level_call(void **state)
 	struct rig *r = rig_new();
 
 	(void)state;
-	asm_command(&r->a, 2, 1, 1, 0, 0);
-	asm_word_op(&r->a, ATOM_SET_REG_BLOCK, 0x100);
-	asm_op(&r->a, ATOM_MOVE, asm_ws(ATOM_WS_QUOTIENT), asm_imm(9));
-	asm_op(&r->a, ATOM_MOVE, asm_ws(ATOM_WS_SHIFT), asm_imm(3));
-	asm_plain(&r->a, ATOM_EOT);
-	asm_end(&r->a);
-	asm_command(&r->a, 0, 1, 1, 0, 0);
-	asm_op(&r->a, ATOM_MOVE, asm_reg(1), asm_ws(ATOM_WS_QUOTIENT));
-	asm_op(&r->a, ATOM_MOVE, asm_reg(2), asm_ws(ATOM_WS_SHIFT));
-	asm_byte_op(&r->a, ATOM_CALL_TABLE, 2);
-	asm_op(&r->a, ATOM_MOVE, asm_reg(3), asm_ws(ATOM_WS_QUOTIENT));
+	as_command(&r->a, 2, 1, 1, 0, 0);
+	as_word_op(&r->a, ATOM_SET_REG_BLOCK, 0x100);
+	as_op(&r->a, ATOM_MOVE, as_ws(ATOM_WS_QUOTIENT), as_imm(9));
+	as_op(&r->a, ATOM_MOVE, as_ws(ATOM_WS_SHIFT), as_imm(3));
+	as_plain(&r->a, ATOM_EOT);
+	as_end(&r->a);
+	as_command(&r->a, 0, 1, 1, 0, 0);
+	as_op(&r->a, ATOM_MOVE, as_reg(1), as_ws(ATOM_WS_QUOTIENT));
+	as_op(&r->a, ATOM_MOVE, as_reg(2), as_ws(ATOM_WS_SHIFT));
+	as_byte_op(&r->a, ATOM_CALL_TABLE, 2);
+	as_op(&r->a, ATOM_MOVE, as_reg(3), as_ws(ATOM_WS_QUOTIENT));
 	assert_int_equal(rig_run(r), 0);
 	assert_string_equal(r->log, "W1=0 W2=0 W103=9 ");
 	assert_int_equal(rig_run(r), 0); /* the shift amount is kept: atombios.md 5 */
@@ -98,22 +98,22 @@ static void data_blocks_are_the_base_of_id_operands(void **state)
 	struct rig *r = rig_new();
 
 	(void)state;
-	put_le32(asm_data(&r->a, 4, 2, 2, 108) + 8, 30000);
-	asm_command(&r->a, 0, 1, 1, 0, 0);
-	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, 4);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_id(8));
-	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_TABLE);
-	asm_move_label(&r->a, asm_at(asm_ps(5), ATOM_WORD0), 1);
-	asm_op(&r->a, ATOM_ADD, asm_ws(ATOM_WS_DATA_POINTER), asm_ps(5));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(1), asm_id(4));
-	asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(2), ATOM_BYTE0), asm_at(asm_id(2), ATOM_BYTE24));
-	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_NONE);
-	asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(3), ATOM_WORD0), asm_at(asm_id(0), ATOM_WORD0));
-	asm_byte_op(&r->a, ATOM_SET_DATA_BLOCK, 7); /* absent: from the start */
-	asm_op(&r->a, ATOM_MOVE, asm_at(asm_ps(4), ATOM_WORD0), asm_at(asm_id(0), ATOM_WORD0));
-	asm_plain(&r->a, ATOM_EOT);
-	asm_block(&r->a, 1, constants, 2);
-	asm_end(&r->a);
+	put_le32(as_data(&r->a, 4, 2, 2, 108) + 8, 30000);
+	as_command(&r->a, 0, 1, 1, 0, 0);
+	as_byte_op(&r->a, ATOM_SET_DATA_BLOCK, 4);
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_id(8));
+	as_byte_op(&r->a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_TABLE);
+	as_move_label(&r->a, as_at(as_ps(5), ATOM_WORD0), 1);
+	as_op(&r->a, ATOM_ADD, as_ws(ATOM_WS_DATA_POINTER), as_ps(5));
+	as_op(&r->a, ATOM_MOVE, as_ps(1), as_id(4));
+	as_op(&r->a, ATOM_MOVE, as_at(as_ps(2), ATOM_BYTE0), as_at(as_id(2), ATOM_BYTE24));
+	as_byte_op(&r->a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_NONE);
+	as_op(&r->a, ATOM_MOVE, as_at(as_ps(3), ATOM_WORD0), as_at(as_id(0), ATOM_WORD0));
+	as_byte_op(&r->a, ATOM_SET_DATA_BLOCK, 7); /* absent: from the start */
+	as_op(&r->a, ATOM_MOVE, as_at(as_ps(4), ATOM_WORD0), as_at(as_id(0), ATOM_WORD0));
+	as_plain(&r->a, ATOM_EOT);
+	as_block(&r->a, 1, constants, 2);
+	as_end(&r->a);
 	assert_int_equal(rig_run(r), 0);
 	assert_int_equal(r->ps[0], 30000);
 	assert_int_equal(r->ps[1], 0x22222222);
@@ -128,17 +128,17 @@ static void scratch_memory_has_a_window_and_bounds(void **state)
 	struct rig *r = rig_begin(0);
 
 	(void)state;
-	asm_op(&r->a, ATOM_MOVE, asm_fb(1), asm_imm(0x1234));
-	asm_set_fb_base(&r->a, asm_imm(4));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_fb(0));
-	asm_set_fb_base(&r->a, asm_imm(20 * 1024)); /* the spare dword behind the last */
-	asm_op(&r->a, ATOM_MOVE, asm_fb(0), asm_imm(0x77));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(1), asm_fb(0));
-	asm_op(&r->a, ATOM_MOVE, asm_fb(1), asm_imm(0x88)); /* dropped */
-	asm_op(&r->a, ATOM_MOVE, asm_ps(2), asm_imm(5));
-	asm_op(&r->a, ATOM_MOVE, asm_ps(2), asm_fb(1)); /* reads 0 */
-	asm_set_fb_base(&r->a, asm_imm(0xFFFFFFFC));    /* must not wrap around */
-	asm_op(&r->a, ATOM_MOVE, asm_fb(2), asm_imm(0x99));
+	as_op(&r->a, ATOM_MOVE, as_fb(1), as_imm(0x1234));
+	as_set_fb_base(&r->a, as_imm(4));
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_fb(0));
+	as_set_fb_base(&r->a, as_imm(20 * 1024)); /* the spare dword behind the last */
+	as_op(&r->a, ATOM_MOVE, as_fb(0), as_imm(0x77));
+	as_op(&r->a, ATOM_MOVE, as_ps(1), as_fb(0));
+	as_op(&r->a, ATOM_MOVE, as_fb(1), as_imm(0x88)); /* dropped */
+	as_op(&r->a, ATOM_MOVE, as_ps(2), as_imm(5));
+	as_op(&r->a, ATOM_MOVE, as_ps(2), as_fb(1)); /* reads 0 */
+	as_set_fb_base(&r->a, as_imm(0xFFFFFFFC));   /* must not wrap around */
+	as_op(&r->a, ATOM_MOVE, as_fb(2), as_imm(0x99));
 	assert_int_equal(rig_run(r), 0);
 	assert_int_equal(r->ps[0], 0x1234);
 	assert_int_equal(r->ps[1], 0x77);
@@ -155,10 +155,10 @@ static void mm_index_is_written_in_bytes(void **state)
 	struct rig *r = rig_begin(0);
 
 	(void)state;
-	asm_op(&r->a, ATOM_MOVE, asm_reg(0), asm_imm(0x1234));
-	asm_op(&r->a, ATOM_MOVE, asm_reg(1), asm_imm(0x1234));
-	asm_word_op(&r->a, ATOM_SET_REG_BLOCK, 1);
-	asm_op(&r->a, ATOM_MOVE, asm_reg(0), asm_imm(0x1234));
+	as_op(&r->a, ATOM_MOVE, as_reg(0), as_imm(0x1234));
+	as_op(&r->a, ATOM_MOVE, as_reg(1), as_imm(0x1234));
+	as_word_op(&r->a, ATOM_SET_REG_BLOCK, 1);
+	as_op(&r->a, ATOM_MOVE, as_reg(0), as_imm(0x1234));
 	assert_int_equal(rig_run(r), 0);
 	assert_string_equal(r->log, "W0=48d0 W1=1234 W1=1234 ");
 	rig_free(r);
@@ -172,12 +172,12 @@ static void every_destination_and_source_kind_works(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct rig *r = rig_begin(32);
-		struct asm_arg place = {kinds[i], 5, ATOM_DWORD};
+		struct as_arg place = {kinds[i], 5, ATOM_DWORD};
 
 		r->other_spaces = true;
-		asm_op(&r->a, ATOM_MOVE, place, asm_imm(0x1230));
-		asm_op(&r->a, ATOM_ADD, asm_at(place, ATOM_BYTE0), asm_at(asm_imm(4), ATOM_BYTE0));
-		asm_op(&r->a, ATOM_MOVE, asm_ps(0), place);
+		as_op(&r->a, ATOM_MOVE, place, as_imm(0x1230));
+		as_op(&r->a, ATOM_ADD, as_at(place, ATOM_BYTE0), as_at(as_imm(4), ATOM_BYTE0));
+		as_op(&r->a, ATOM_MOVE, as_ps(0), place);
 		assert_int_equal(rig_result(r), 0x1234);
 	}
 }
@@ -197,7 +197,7 @@ static void indirect_ports_run_their_programs(void **state)
 {
 	struct rig *r = rig_new();
 	unsigned n = ATOM_HEADER_BYTES;
-	uint8_t *p = asm_data(&r->a, ATOM_DATA_IndirectIOAccess, 1, 1, 80);
+	uint8_t *p = as_data(&r->a, ATOM_DATA_IndirectIOAccess, 1, 1, 80);
 
 	(void)state;
 	IIO(ATOM_IIO_START, 4, ATOM_IIO_NOP, ATOM_IIO_CLEAR, 32, 0, ATOM_IIO_MOVE_INDEX, 8, 0, 0);
@@ -207,16 +207,16 @@ static void indirect_ports_run_their_programs(void **state)
 	IIO(ATOM_IIO_MOVE_INDEX, 16, 0, 0, ATOM_IIO_WRITE, 0x20, 0);
 	IIO(ATOM_IIO_MOVE_DATA, 32, 0, 0, ATOM_IIO_WRITE, 0x21, 0, ATOM_IIO_END, 0, 0);
 	assert_true(n <= 80);
-	asm_command(&r->a, 0, 1, 1, 0, 0);
+	as_command(&r->a, 0, 1, 1, 0, 0);
 	r->reg[0x21] = 0x100;
-	asm_op(&r->a, ATOM_MOVE, asm_ws(ATOM_WS_ATTRIBUTES), asm_imm(0xABC));
-	asm_word_op(&r->a, ATOM_SET_ATI_PORT, 4);
-	asm_word_op(&r->a, ATOM_SET_REG_BLOCK, 0x10);
-	asm_op(&r->a, ATOM_ADD, asm_reg(0x42), asm_imm(1));
-	asm_op(&r->a, ATOM_MOVE, asm_reg(0), asm_imm(7)); /* no MM_INDEX here */
-	asm_word_op(&r->a, ATOM_SET_REG_BLOCK, 0);
-	asm_word_op(&r->a, ATOM_SET_ATI_PORT, 0);
-	asm_op(&r->a, ATOM_MOVE, asm_reg(0x42), asm_imm(1));
+	as_op(&r->a, ATOM_MOVE, as_ws(ATOM_WS_ATTRIBUTES), as_imm(0xABC));
+	as_word_op(&r->a, ATOM_SET_ATI_PORT, 4);
+	as_word_op(&r->a, ATOM_SET_REG_BLOCK, 0x10);
+	as_op(&r->a, ATOM_ADD, as_reg(0x42), as_imm(1));
+	as_op(&r->a, ATOM_MOVE, as_reg(0), as_imm(7)); /* no MM_INDEX here */
+	as_word_op(&r->a, ATOM_SET_REG_BLOCK, 0);
+	as_word_op(&r->a, ATOM_SET_ATI_PORT, 0);
+	as_op(&r->a, ATOM_MOVE, as_reg(0x42), as_imm(1));
 	assert_int_equal(rig_run(r), 0);
 	assert_string_equal(r->log, "W20=fab52 R21 W20=52 W21=101 W20=10 W21=7 W42=1 ");
 	rig_free(r);
@@ -234,7 +234,7 @@ static void place_ports(struct rig *r, uint16_t at, size_t bytes)
 	        at);
 	r->image[2] = (uint8_t)blocks;
 	put_le16(pcir + 0x10, blocks);
-	asm_checksum(r->image);
+	as_checksum(r->image);
 	r->image_bytes = bytes;
 }
 
@@ -246,8 +246,8 @@ static void port_programs_may_lie_above_64_kib(void **state)
 	unsigned n = ATOM_HEADER_BYTES;
 
 	(void)state;
-	asm_word_op(&r->a, ATOM_SET_ATI_PORT, 2);
-	asm_op(&r->a, ATOM_MOVE, asm_ps(0), asm_reg(1));
+	as_word_op(&r->a, ATOM_SET_ATI_PORT, 2);
+	as_op(&r->a, ATOM_MOVE, as_ps(0), as_reg(1));
 	rig_finish(r);
 	IIO(ATOM_IIO_START, 1, ATOM_IIO_CLEAR, 32, 0, ATOM_IIO_SET, 32, 0, ATOM_IIO_END, 0, 0);
 	assert_int_equal(p + n - r->image, 0xFFFF);

@@ -77,16 +77,16 @@ static void damaged_headers_are_named(void **state)
 	flash[good.image[0].pcir + 0x14] = 3;
 	bad_rom("code type 3");
 	put_le16(flash + 0x48, 0xFFF0);
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("ROM header's offset 0xfff0");
 	flash[good.header + 4] = 'M';
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("no ATOM");
 	flash[good.header] = 8;
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("ROM header of 8 bytes");
 	flash[good.header + 2] = 2;
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("revision 2.1");
 }
 
@@ -95,22 +95,22 @@ static void damaged_lists_are_named(void **state)
 	(void)state;
 	fresh();
 	put_le16(flash + good.header + 0x1E, 0xFFFE);
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("master table");
 	put_le16(flash + good.header + 0x20, (uint16_t)(legacy - 2));
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("master table");
 	put_le16(flash + good.master_command, 0xF000);
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("size 61440");
 	put_le16(flash + good.master_command + 4 + 2 * 67, 0xFF00);
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("command table 67: offset 0xff00");
 	put_le16(flash + good.table[ATOM_DATA_VRAM_Info].offset, 0xFFFF);
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("data table 28");
 	put_le16(flash + good.command[0].offset, 6);
-	asm_checksum(flash);
+	as_checksum(flash);
 	bad_rom("ASIC_Init");
 }
 
@@ -137,7 +137,7 @@ static void a_second_image_may_be_missing(void **state)
 	(void)state;
 	fresh();
 	flash[good.image[0].pcir + 0x15] = 0; /* not the last */
-	asm_checksum(flash);
+	as_checksum(flash);
 	assert_int_equal(vbios_rom_parse(&rom, flash, sizeof(flash)), 0);
 	assert_int_equal(rom.images, 1);
 	assert_false(rom.chain_complete);
@@ -175,7 +175,7 @@ static int decode(enum atom_data table)
 	struct vbios_ss_info ss;
 	struct vbios_rom rom;
 
-	asm_checksum(flash);
+	as_checksum(flash);
 	assert_int_equal(vbios_rom_parse(&rom, flash, legacy), 0);
 	switch (table) {
 	case ATOM_DATA_FirmwareInfo: return vbios_firmware_info(&rom, &fw);
@@ -283,7 +283,7 @@ static void unknown_voltage_modes_are_passed_over(void **state)
 	(void)state;
 	fresh();
 	flash[good.table[ATOM_DATA_VoltageObjectInfo].offset + 4 + 1] = 0x55;
-	asm_checksum(flash);
+	as_checksum(flash);
 	assert_int_equal(vbios_rom_parse(&rom, flash, legacy), 0);
 	assert_int_equal(vbios_voltages(&rom, &v), 0);
 	assert_int_equal(v.objects, 2);
@@ -311,7 +311,7 @@ static void older_forms_decode(void **state)
 		memset(t + get_le16(t + 35) + 2 + 20 * i, 0, 2); /* states: only level 0 is left */
 	fan[0] = 8;
 	fan[43] = 1;
-	asm_checksum(flash);
+	as_checksum(flash);
 	assert_int_equal(vbios_rom_parse(&rom, flash, legacy), 0);
 	assert_int_equal(vbios_powerplay(&rom, &pp), 0);
 	assert_int_equal(pp.sclks, 1);
@@ -336,15 +336,15 @@ static void the_length_comes_from_the_first_bytes(void **state)
 static void voltage_objects_of_each_mode_decode(void **state)
 {
 	enum { LEAK = 12 + 6, EVV = 4 + 64, I2C = 12 + 4 + 4 };
-	static const struct asm_identity who = {.vendor = 0x1002, .name = "", .date = ""};
+	static const struct as_identity who = {.vendor = 0x1002, .name = "", .date = ""};
 	static uint8_t rom_bytes[0x10000];
 	struct vbios_voltages v;
 	struct vbios_rom rom;
 	struct atom_asm a;
 
 	(void)state;
-	asm_image_begin(&a, rom_bytes, sizeof(rom_bytes), &who);
-	uint8_t *p = asm_data(&a, ATOM_DATA_VoltageObjectInfo, 3, 1, 4 + LEAK + EVV + I2C) + 4;
+	as_image_begin(&a, rom_bytes, sizeof(rom_bytes), &who);
+	uint8_t *p = as_data(&a, ATOM_DATA_VoltageObjectInfo, 3, 1, 4 + LEAK + EVV + I2C) + 4;
 
 	p[0] = VBIOS_VDDC;
 	p[1] = VBIOS_VOLTAGE_LEAKAGE + 1;
@@ -366,7 +366,7 @@ static void voltage_objects_of_each_mode_decode(void **state)
 	put_le16(p + 12, 0x29);
 	put_le16(p + 14, 0x24);
 	put_le16(p + 16, 0x00FF);
-	assert_true(asm_image_end(&a) > 0);
+	assert_true(as_image_end(&a) > 0);
 	assert_int_equal(vbios_rom_parse(&rom, rom_bytes, rom_bytes[2] * 512u), 0);
 	assert_int_equal(vbios_voltages(&rom, &v), 0);
 	assert_int_equal(v.objects, 3);
