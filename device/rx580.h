@@ -121,7 +121,8 @@ const uint8_t *rx_bios(struct rx580 *rx, size_t *len);
  * the card's writes. */
 int rx_hdp_flush(struct rx580 *rx);
 int rx_hdp_invalidate(struct rx580 *rx);
-/* rx_reset_soft - kill whatever runs on both queues and start them again; VRAM is kept. */
+/* rx_reset_soft - kill whatever runs on both queues and start them again; VRAM is kept. It also
+ * brings an overheated card back: rx_may_reset. */
 int rx_reset_soft(struct rx580 *rx);
 /* rx_vram_write_raw / rx_vram_read_raw - inside the window only, one bulk run in ascending order,
  * no HDP action: the last byte lands last (slots). -EINVAL outside the window. */
@@ -148,6 +149,7 @@ struct rx_sensors {
 	unsigned vddc_mv, fan_rpm, fan_max_rpm, pwm,
 	        activity_pct; /* pwm 0..255; fan_max_rpm 0 unknown */
 	bool fan_manual, dpm; /* dpm: clocks and limits are managed; else 300/300 MHz */
+	bool fan_stuck;       /* it should turn and does not, as far as its tach can tell */
 	enum rx_heat heat;
 };
 
@@ -159,6 +161,8 @@ int rx_sample(struct rx580 *rx);
 bool rx_read_sensors(struct rx580 *rx, struct rx_sensors *out);
 /* rx_may_feed - false while the card is too hot for more work. Any thread. */
 bool rx_may_feed(struct rx580 *rx);
+/* rx_may_reset - 0; -EPERM the card overheated and has not cooled down yet. */
+int rx_may_reset(struct rx580 *rx);
 /* rx_fan_manual - @pwm 0..255, forgotten when the card gets warm. rx_fan_auto - the board's curve.
  * -ENODATA no SMU; -ENOTSUP no curve; -EPERM the card is warm: the fan stays at full speed. */
 int rx_fan_manual(struct rx580 *rx, unsigned pwm);

@@ -93,6 +93,10 @@ void rx_stop_power(struct rx580 *rx);
 int rx_done(struct rx580 *rx, int err);
 /* rx_alive - 0, or the error every call returns once the card is gone. */
 int rx_alive(const struct rx580 *rx);
+/* rx_queues_up - 0; -EIO stopped by heat; -ENODATA not started. */
+int rx_queues_up(const struct rx580 *rx);
+/* rx_heat_over - an overheated card has cooled down and its queues run again: forget the heat. */
+int rx_heat_over(struct rx580 *rx);
 /* rx_let_others_in - yield to jobs that may use the card; not while held, and not without end. */
 void rx_let_others_in(struct rx580 *rx);
 /* rx_service - rx_service_submit without bookkeeping. */

@@ -6,11 +6,20 @@
 #define DRAIN_MS       1000 /* rx580.h, rx_plan_queue_stop */
 #define DRAIN_SLICE_MS 50   /* one look at the queue: nobody else gets the card meanwhile */
 
+int rx_queues_up(const struct rx580 *rx)
+{
+	if (rx->info.queues_running)
+		return 0;
+	return rx->info.state == RX_OVERHEATED_OFF ? -EIO : -ENODATA;
+}
+
 int rx_service(struct rx580 *rx, const uint32_t *packets, size_t ndw, unsigned timeout_ms)
 {
 	int err = cp_service_submit(rx->service, packets, ndw, timeout_ms);
 	bool recovered = err == -ETIMEDOUT && cp_service_running(rx->service);
 
+	if (err == -ECANCELED && rx->info.state == RX_OVERHEATED_OFF)
+		err = -EIO;
 	rx_done(rx, recovered ? 0 : err); /* a hang that was overcome leaves the card ready */
 	return err;
 }
@@ -19,8 +28,8 @@ int rx_service_submit(struct rx580 *rx, const uint32_t *packets, size_t ndw, uns
 {
 	int err = rx_alive(rx);
 
-	if (!err && !rx->info.queues_running)
-		err = -ENODATA;
+	if (!err)
+		err = rx_queues_up(rx);
 	return err ? err : rx_service(rx, packets, ndw, timeout_ms);
 }
 
@@ -56,6 +65,8 @@ int rx_plan_queue_start(struct rx580 *rx, uint64_t ring, unsigned log2_dw, uint3
 {
 	int err = rx_alive(rx);
 
+	if (!err)
+		err = rx_queues_up(rx);
 	if (err)
 		return err;
 	rx->hold++; /* a queue half programmed is nobody's business */
@@ -95,11 +106,15 @@ int rx_reset_soft(struct rx580 *rx)
 {
 	int err = rx_alive(rx);
 
+	if (!err)
+		err = rx_may_reset(rx);
 	if (err)
 		return err;
 	err = cp_queue_kill(rx->plan_queue);
 	if (!err)
 		err = cp_service_reset(rx->service);
+	if (!err && rx->heat.state == RX_OVERHEATED)
+		err = rx_heat_over(rx);
 	pthread_mutex_lock(&rx->lock);
 	rx->info.generation++;
 	rx->info.queues_running = !err;

@@ -27,6 +27,7 @@ static void publish(struct rx580 *rx, const struct smu_sample *s)
 	        .pwm = s->pwm,
 	        .activity_pct = s->activity_pct,
 	        .fan_manual = smu_fan_is_manual(rx->smu),
+	        .fan_stuck = h->still == HEAT_FAN_SAMPLES,
 	        .dpm = smu_dpm_enabled(rx->smu),
 	        .heat = h->state};
 	pthread_mutex_unlock(&rx->lock);
@@ -37,7 +38,7 @@ static const char *heat_words(enum rx_heat heat)
 	switch (heat) {
 	case RX_COOL: return "cool again: automatic fan";
 	case RX_WARM: return "fan at full speed";
-	case RX_HOT: return "no more work until it has cooled down";
+	case RX_HOT: return "fan at full speed, no more work until 75 C";
 	default: return "stopping the queues; reset the card when it has cooled down";
 	}
 }
@@ -55,24 +56,62 @@ static void stop_work(struct rx580 *rx)
 	pthread_mutex_unlock(&rx->lock);
 }
 
+static void set_heat(struct rx580 *rx, enum rx_heat heat)
+{
+	rx->heat.state = heat;
+	pthread_mutex_lock(&rx->lock);
+	rx->sensors.heat = heat;
+	pthread_mutex_unlock(&rx->lock);
+}
+
+/* hold_fan - full speed unless the card is cool; asked for again until it is done. */
+static int hold_fan(struct rx580 *rx)
+{
+	bool full = rx->heat.state != RX_COOL;
+
+	if (full == rx->heat.fan_full)
+		return 0;
+	int err = full ? smu_fan_manual(rx->smu, FULL_SPEED) : smu_fan_auto(rx->smu);
+
+	if (err == -ENOTSUP) {
+		rx_log(LOG_WARN, "heat", "no fan curve is known: the fan stays at full speed");
+		err = 0;
+	}
+	if (!err)
+		rx->heat.fan_full = full;
+	return err;
+}
+
 /* act - on a change of state. */
 static int act(struct rx580 *rx, enum rx_heat next, int temperature_c)
 {
 	enum rx_heat before = rx->heat.state;
-	int err = 0;
 
-	if (next == before)
-		return 0;
-	rx_log(next > before ? LOG_WARN : LOG_INFO, "heat", "%d C: %s", temperature_c,
-	        heat_words(next));
-	rx->heat.state = next;
-	if (next == RX_OVERHEATED)
-		stop_work(rx);
-	if (before == RX_COOL)
-		err = smu_fan_manual(rx->smu, FULL_SPEED);
-	else if (next == RX_COOL)
-		err = smu_fan_auto(rx->smu);
-	return err;
+	if (next != before) {
+		rx_log(next > before ? LOG_WARN : LOG_INFO, "heat", "%d C: %s", temperature_c,
+		        heat_words(next));
+		set_heat(rx, next);
+		if (next == RX_OVERHEATED)
+			stop_work(rx);
+	}
+	return hold_fan(rx);
+}
+
+/* watch_fan - a fan that should turn and does not is said once; heat is dealt with when it comes.
+ */
+static void watch_fan(struct rx580 *rx, const struct smu_sample *s)
+{
+	bool before = rx->heat.still == HEAT_FAN_SAMPLES;
+	bool stuck = rx_heat_fan(&rx->heat, s->pwm, s->fan_rpm);
+
+	if (stuck && !before)
+		rx_log(LOG_WARN, "heat",
+		        "the fan gets %u of 255 and does not turn: see whether it is blocked or "
+		        "its cable is loose",
+		        s->pwm);
+	else if (before && !stuck)
+		rx_log(LOG_INFO, "heat", "the fan is as it should be again: %u of 255, %u rpm",
+		        s->pwm, s->fan_rpm);
 }
 
 /* missed - no measurement: after some, the card is treated as too hot. */
@@ -82,7 +121,7 @@ static int missed(struct rx580 *rx, int err)
 		rx_log(LOG_ERROR, "heat", "no temperature for %d samples", MAX_MISSES);
 		act(rx, RX_OVERHEATED, 0);
 	}
-	return rx_done(rx, err);
+	return err;
 }
 
 int rx_sample(struct rx580 *rx)
@@ -94,12 +133,15 @@ int rx_sample(struct rx580 *rx)
 		return err;
 	rx->hold++; /* index and data registers belong together */
 	err = smu_sample(rx->smu, &s);
+	if (err) {
+		err = missed(rx, err);
+	} else {
+		rx->heat.misses = 0;
+		watch_fan(rx, &s);
+		err = act(rx, rx_heat_next(&rx->heat, s.temperature_c), s.temperature_c);
+		publish(rx, &s);
+	}
 	rx->hold--;
-	if (err)
-		return missed(rx, err);
-	rx->heat.misses = 0;
-	err = act(rx, rx_heat_next(&rx->heat, s.temperature_c), s.temperature_c);
-	publish(rx, &s);
 	return rx_done(rx, err);
 }
 
@@ -120,6 +162,28 @@ bool rx_may_feed(struct rx580 *rx)
 	return heat < RX_HOT;
 }
 
+int rx_may_reset(struct rx580 *rx)
+{
+	int t = rx->sensors.temperature_mc / 1000;
+
+	if (rx->heat.state != RX_OVERHEATED || (!rx->heat.misses && t < HEAT_RESUME_C))
+		return 0;
+	if (rx->heat.misses)
+		return rx_fail("heat", -EPERM,
+		        "the card overheated and its temperature cannot be read: switch it off");
+	return rx_fail("heat", -EPERM, "the card overheated and is at %d C: reset it below %d C", t,
+	        HEAT_RESUME_C);
+}
+
+int rx_heat_over(struct rx580 *rx)
+{
+	rx->hold++;
+	int err = act(rx, RX_COOL, rx->sensors.temperature_mc / 1000);
+
+	rx->hold--;
+	return err;
+}
+
 /* ---- what the user may set ---- */
 
 static int check_fan(struct rx580 *rx)
@@ -136,14 +200,24 @@ int rx_fan_manual(struct rx580 *rx, unsigned pwm)
 {
 	int err = pwm > FULL_SPEED ? -EINVAL : check_fan(rx);
 
-	return err ? err : rx_done(rx, smu_fan_manual(rx->smu, pwm));
+	if (err)
+		return err;
+	rx->hold++; /* as in rx_sample */
+	err = smu_fan_manual(rx->smu, pwm);
+	rx->hold--;
+	return rx_done(rx, err);
 }
 
 int rx_fan_auto(struct rx580 *rx)
 {
 	int err = check_fan(rx);
 
-	return err ? err : rx_done(rx, smu_fan_auto(rx->smu));
+	if (err)
+		return err;
+	rx->hold++;
+	err = smu_fan_auto(rx->smu);
+	rx->hold--;
+	return rx_done(rx, err);
 }
 
 int rx_set_power_cap(struct rx580 *rx, unsigned watts)
@@ -156,9 +230,11 @@ int rx_set_power_cap(struct rx580 *rx, unsigned watts)
 	if (!err && (watts > stock || watts < stock / 4))
 		return rx_fail("power", -EINVAL, "the power limit is %u to %u W on this board",
 		        stock / 4, stock);
-	if (!err)
-		err = smu_message_arg(
-		        rx->smu, PPSMC_MSG_PkgPwrSetLimit, watts << 8); /* Q8.8: 10.7 */
+	if (err)
+		return err;
+	rx->hold++;
+	err = smu_message_arg(rx->smu, PPSMC_MSG_PkgPwrSetLimit, watts << 8); /* Q8.8: 10.7 */
+	rx->hold--;
 	if (!err)
 		rx->heat.cap_w = watts;
 	return rx_done(rx, err);

@@ -61,7 +61,7 @@ static int dma(struct rx580 *rx, uint64_t dst, const uint64_t *src, uint32_t val
 {
 	uint64_t fb = rx->info.fb_base;
 	uint32_t dw[DMA_DWORDS];
-	int err = rx->info.queues_running ? 0 : -ENODATA;
+	int err = rx_queues_up(rx);
 
 	for (uint64_t at = 0; at < len && !err;) {
 		uint64_t start = at;
@@ -166,9 +166,11 @@ int rx_vram_read(struct rx580 *rx, uint64_t offset, void *buf, size_t len)
 	uint64_t window = rx->info.vram_window;
 	size_t direct = offset < window ? (size_t)MIN(len, window - offset) : 0;
 
-	if (!err && len > direct && !rx->info.queues_running)
-		return -ENODATA;
-	if (!err && direct)
+	if (!err && len > direct)
+		err = rx_queues_up(rx);
+	if (err)
+		return err;
+	if (direct)
 		err = gmc_hdp_invalidate(rx->gmc);
 	if (!err && direct)
 		err = gmc_window_read(rx->gmc, offset, buf, direct);
@@ -183,9 +185,11 @@ int rx_vram_write(struct rx580 *rx, uint64_t offset, const void *buf, size_t len
 	uint64_t window = rx->info.vram_window;
 	size_t direct = offset < window ? (size_t)MIN(len, window - offset) : 0;
 
-	if (!err && len > direct && !rx->info.queues_running)
-		return -ENODATA;
-	if (!err && direct)
+	if (!err && len > direct)
+		err = rx_queues_up(rx);
+	if (err)
+		return err;
+	if (direct)
 		err = gmc_window_write(rx->gmc, offset, buf, direct);
 	if (!err && direct)
 		err = gmc_hdp_flush(rx->gmc);

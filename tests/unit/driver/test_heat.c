@@ -1,6 +1,9 @@
 /* test_heat.c - when the card is too hot, and what the driver does then. */
+#include <errno.h>
+
 #include "device/bytes.h"
 #include "device/core/heat.h"
+#include "device/core/rx580_priv.h"
 #include "helper_card.h"
 
 static enum rx_heat after(struct heat *h, int temperature_c)
@@ -73,6 +76,179 @@ static void sensor_out_of_range_is_taken_for_heat(void **state)
 	assert_int_equal(after(&h, 255), RX_OVERHEATED); /* smu.h: out of range */
 }
 
+static void fan_counts_as_stuck_when_it_stands_for_long_with_current(void **state)
+{
+	struct heat h = {.has_tach = true};
+
+	(void)state;
+	for (int i = 1; i < HEAT_FAN_SAMPLES; i++)
+		assert_false(rx_heat_fan(&h, 128, 0)); /* it may be starting */
+	assert_true(rx_heat_fan(&h, 128, 0));
+	assert_true(rx_heat_fan(&h, 128, 0));
+	assert_false(rx_heat_fan(&h, 128, 900));
+	for (int i = 0; i < 2 * HEAT_FAN_SAMPLES; i++)
+		assert_false(rx_heat_fan(&h, HEAT_FAN_PWM - 1, 0)); /* zero RPM is a feature */
+	h.has_tach = false;
+	for (int i = 0; i < 2 * HEAT_FAN_SAMPLES; i++)
+		assert_false(rx_heat_fan(&h, 255, 0)); /* nobody could tell */
+}
+
+static struct rx_sensors sample(struct rx580 *rx)
+{
+	struct rx_sensors s;
+
+	assert_int_equal(rx_sample(rx), 0);
+	assert_true(rx_read_sensors(rx, &s));
+	return s;
+}
+
+static void warm_card_has_its_fan_at_full_speed_whatever_the_user_says(void **state)
+{
+	struct rx580 *rx = helper_open("virtual,fault=overheat=76", NULL, NULL);
+
+	(void)state;
+	assert_int_equal(sample(rx).heat, RX_WARM);
+	struct rx_sensors s = sample(rx);
+
+	assert_int_equal(s.temperature_mc, 76000);
+	assert_int_equal(s.pwm, 255);
+	assert_true(s.fan_manual);
+	assert_true(rx_may_feed(rx));
+	assert_int_equal(rx_fan_manual(rx, 10), -EPERM);
+	assert_int_equal(rx_fan_auto(rx), -EPERM);
+	assert_int_equal(sample(rx).pwm, 255);
+	helper_close_clean(rx);
+}
+
+static void fan_goes_back_to_the_curve_when_the_card_is_cool(void **state)
+{
+	struct rx580 *rx = helper_open("virtual", NULL, NULL);
+
+	(void)state;
+	assert_int_equal(rx_fan_manual(rx, 200), 0);
+	assert_true(sample(rx).fan_manual); /* also the user's own speed is forgotten */
+	rx->heat.state = RX_WARM;
+	rx->heat.fan_full = true;
+	struct rx_sensors s = sample(rx);
+
+	assert_int_equal(s.heat, RX_COOL);
+	assert_false(s.fan_manual);
+	helper_close_clean(rx);
+}
+
+static void hot_card_is_not_fed(void **state)
+{
+	struct rx580 *rx = helper_open("virtual,fault=overheat=81", NULL, NULL);
+
+	(void)state;
+	assert_int_equal(sample(rx).heat, RX_HOT);
+	assert_false(rx_may_feed(rx));
+	helper_close_clean(rx);
+}
+
+static enum rx_state state_of(struct rx580 *rx)
+{
+	struct rx_info info;
+
+	rx_read_info(rx, &info);
+	return info.state;
+}
+
+static void overheated_card_stops_and_still_measures(void **state)
+{
+	struct rx580 *rx = helper_open("virtual,fault=overheat=78", NULL, NULL);
+	uint64_t high = rx->info.vram_window;
+	uint8_t byte;
+
+	(void)state;
+	assert_int_equal(rx_may_reset(rx), 0);
+	rx->heat.off_c = 78; /* a card that is too hot from the start is not started */
+	assert_int_equal(sample(rx).heat, RX_OVERHEATED);
+	assert_int_equal(state_of(rx), RX_OVERHEATED_OFF);
+	assert_false(rx_may_feed(rx));
+	assert_int_equal(rx_vram_fill(rx, high, 0, 4096), -EIO);
+	assert_int_equal(rx_vram_read(rx, high, &byte, 1), -EIO);
+	assert_int_equal(rx_plan_queue_start(rx, 0, 10, 0), -EIO);
+	assert_int_equal(rx_vram_read(rx, 0, &byte, 1), 0); /* this needs no queue */
+	assert_int_equal(rx_reset_soft(rx), -EPERM);
+	struct rx_sensors s = sample(rx);
+
+	assert_int_equal(s.temperature_mc, 78000);
+	assert_int_equal(s.pwm, 255);
+	assert_int_equal(state_of(rx), RX_OVERHEATED_OFF);
+	helper_close_clean(rx);
+}
+
+static void overheated_card_comes_back_by_a_reset_when_it_is_cool(void **state)
+{
+	struct rx580 *rx = helper_open("virtual", NULL, NULL);
+
+	(void)state;
+	rx->heat.off_c = 1; /* what it has counts as too hot */
+	assert_int_equal(sample(rx).heat, RX_OVERHEATED);
+	rx->heat.off_c = HEAT_OFF_C;
+	assert_int_equal(sample(rx).heat, RX_OVERHEATED); /* not by itself */
+	assert_int_equal(rx_vram_fill(rx, rx->info.vram_window, 0, 4096), -EIO);
+	assert_int_equal(rx_reset_soft(rx), 0);
+	assert_int_equal(state_of(rx), RX_READY);
+	assert_true(rx_may_feed(rx));
+	assert_int_equal(rx_vram_fill(rx, rx->info.vram_window, 0, 4096), 0);
+	struct rx_sensors s = sample(rx);
+
+	assert_int_equal(s.heat, RX_COOL);
+	assert_false(s.fan_manual);
+	helper_close_clean(rx);
+}
+
+static void card_that_cannot_be_measured_is_taken_for_overheated(void **state)
+{
+	struct rx580 *rx = helper_open("virtual,fault=smu-fails=0x201", NULL, NULL);
+	int failed = 0;
+
+	(void)state;
+	/* 0x201: PPSMC_MSG_API_GetMclkFrequency, part of every sample */
+	for (int i = 0; i < 10; i++)
+		failed += rx_sample(rx) != 0;
+	assert_int_equal(failed, 10);
+	assert_false(rx_may_feed(rx));
+	assert_int_equal(state_of(rx), RX_OVERHEATED_OFF);
+	assert_int_equal(rx_reset_soft(rx), -EPERM);
+	rx_close(rx);
+}
+
+static void without_power_management_the_card_stays_at_boot_clocks(void **state)
+{
+	const struct rx_options opt = {.card = "virtual,fault=load=100", .no_dpm = true};
+	struct rx580 *rx;
+
+	(void)state;
+	assert_int_equal(rx_open(&rx, &opt), 0);
+	struct rx_sensors s = sample(rx);
+
+	assert_false(s.dpm);
+	assert_int_equal(s.sclk_hz, 300000000);
+	assert_int_equal(s.mclk_hz, 300000000);
+	assert_int_equal(s.stock_cap_uw, 0);
+	assert_int_equal(rx_set_power_cap(rx, 100), -ENODATA);
+	helper_close_clean(rx);
+}
+
+static void power_limit_goes_no_higher_than_the_boards_own(void **state)
+{
+	struct rx580 *rx = helper_open("virtual", NULL, NULL);
+	struct rx_sensors s = sample(rx);
+	unsigned stock = (unsigned)(s.stock_cap_uw / 1000000);
+
+	(void)state;
+	assert_int_equal(stock, 150); /* of the synthetic VBIOS */
+	assert_int_equal(s.cap_uw, s.stock_cap_uw);
+	assert_int_equal(rx_set_power_cap(rx, stock + 1), -EINVAL);
+	assert_int_equal(rx_set_power_cap(rx, stock / 4 - 1), -EINVAL);
+	assert_int_equal(rx_set_power_cap(rx, 100), 0);
+	assert_int_equal(sample(rx).cap_uw, 100000000);
+	helper_close_clean(rx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -80,6 +256,15 @@ int main(void)
 	        cmocka_unit_test(lower_junction_limit_of_the_board_counts),
 	        cmocka_unit_test(limit_nobody_can_mean_is_not_believed),
 	        cmocka_unit_test(sensor_out_of_range_is_taken_for_heat),
+	        cmocka_unit_test(fan_counts_as_stuck_when_it_stands_for_long_with_current),
+	        cmocka_unit_test(warm_card_has_its_fan_at_full_speed_whatever_the_user_says),
+	        cmocka_unit_test(fan_goes_back_to_the_curve_when_the_card_is_cool),
+	        cmocka_unit_test(hot_card_is_not_fed),
+	        cmocka_unit_test(overheated_card_stops_and_still_measures),
+	        cmocka_unit_test(overheated_card_comes_back_by_a_reset_when_it_is_cool),
+	        cmocka_unit_test(card_that_cannot_be_measured_is_taken_for_overheated),
+	        cmocka_unit_test(without_power_management_the_card_stays_at_boot_clocks),
+	        cmocka_unit_test(power_limit_goes_no_higher_than_the_boards_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
