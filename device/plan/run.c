@@ -10,12 +10,22 @@
 #define POLL_MIN_MS 1
 #define POLL_MAX_MS 20
 #define IDLE_MS     1000
+#define HEAT_MS     250 /* a plan that waits until the card is cooler looks this often */
 #define BOUNDARY_SETTLE_NS                                                                         \
 	1000000ull /* phase 1 must still be there 1 ms later: resident-plans.md 11 */
 #define WAIT_MS                                                                                    \
 	8000 /* how long a caller waits for a boundary: below the 10 s of interface.md 0, rule 3   \
 	      */
 #define FAULT_CHECK_MS 250 /* without progress, look at the queue's error register this often */
+
+#define OVERHEATED "the card overheated: write reset soft to ctl when it has cooled down"
+
+static bool overheated(struct plan *p)
+{
+	struct rx_sensors s;
+
+	return rx_read_sensors(p->rx, &s) && s.heat == RX_OVERHEATED;
+}
 
 int plan_run(struct plan *p, uint64_t steps)
 {
@@ -28,6 +38,8 @@ int plan_run(struct plan *p, uint64_t steps)
 	if (owner && owner != p && (owner->epoch || owner->allowed))
 		return rx_fail("plan", -EBUSY, "%s is running; stop it before running %s",
 		        owner->name, p->name);
+	if (overheated(p))
+		return rx_fail("plan", -EIO, "%s: " OVERHEATED, p->name);
 	if (steps > UINT32_MAX || p->allowed + steps > UINT32_MAX)
 		return rx_fail("plan", -EINVAL, "%s: more than %u steps", p->name, UINT32_MAX);
 	rx_set_plan_queue_owner(p->kernels, p);
@@ -51,7 +63,8 @@ static int card_fault(struct plan *p, const char *what)
 	char text[128];
 
 	snprintf(text, sizeof(text), "card fault: %s", what);
-	plan_epoch_end(p, true);
+	if (p->epoch)
+		plan_epoch_end(p, true);
 	plan_fail(p, text, false);
 	call_boundary_fn(p, -EIO); /* this is no boundary: the step may be half done */
 	return 0;
@@ -76,8 +89,8 @@ static int check_stall(struct plan *p)
 		snprintf(text, sizeof(text), "the queue stopped with CP_HQD_ERROR 0x%x", q.error);
 		return card_fault(p, text);
 	}
-	if (!q.active) /* somebody wrote "reset soft" */
-		return card_fault(p, "the queue was reset");
+	if (!q.active) /* or somebody wrote "reset soft" */
+		return card_fault(p, overheated(p) ? OVERHEATED : "the queue was reset");
 	/* a pause that is wanted is no excuse for a step that does not end */
 	bool waits = p->paused && p->status.phase != PHASE_RUNNING;
 	if (!waits && now - p->progress_ns > p->d.deadline_s * 1000000000ull) {
@@ -116,7 +129,15 @@ static int serve_boundary(struct plan *p)
 		plan_publish(p);
 		return err;
 	}
-	return plan_set_pause(p, false);
+	return rx_may_feed(p->rx) ? plan_set_pause(p, false) : 0;
+}
+
+/* hold_back - too hot: the card stops at its next step boundary, and goes on from there. */
+static int hold_back(struct plan *p, bool hot)
+{
+	if (hot == p->paused || p->boundary_fn || p->stop_wanted)
+		return 0;
+	return plan_set_pause(p, hot);
 }
 
 static int service_epoch(struct plan *p)
@@ -129,14 +150,19 @@ static int service_epoch(struct plan *p)
 	if (p->status.state == PLAN_FAILED)
 		return plan_epoch_end(p, true);
 	p->poll_ms = p->consumed != before ? POLL_MIN_MS : MIN(2 * p->poll_ms, POLL_MAX_MS);
-	bool wanted = p->boundary_fn || p->stop_wanted;
+	bool wanted = p->boundary_fn || p->stop_wanted, hot = !rx_may_feed(p->rx);
+
+	if (p->paused && hot)
+		p->poll_ms = HEAT_MS;
 	if (wanted && !p->paused)
 		err = plan_set_pause(p, true);
 	if (!err && wanted && at_boundary(p))
 		err = serve_boundary(p);
+	if (!err && p->epoch)
+		err = hold_back(p, hot);
 	if (!err && p->epoch && p->consumed == p->granted)
 		err = plan_epoch_end(p, false);
-	if (!err && p->epoch)
+	if (!err && p->epoch && !hot) /* a step that waits for its input is past the pause */
 		err = plan_commit(p);
 	if (!err && p->epoch)
 		err = check_stall(p);
@@ -145,7 +171,8 @@ static int service_epoch(struct plan *p)
 
 static bool can_start(const struct plan *p)
 {
-	return !p->epoch && p->allowed && (!p->d.has_input || p->in_head != p->in_tail);
+	return rx_may_feed(p->rx) && !p->epoch && p->allowed &&
+	       (!p->d.has_input || p->in_head != p->in_tail);
 }
 
 int plan_service(struct plan *p)
@@ -155,6 +182,8 @@ int plan_service(struct plan *p)
 	if (p->in_service)
 		return POLL_MIN_MS;
 	p->in_service = true;
+	if ((p->epoch || p->allowed) && overheated(p))
+		card_fault(p, OVERHEATED);
 	if (p->epoch)
 		err = service_epoch(p);
 	if (!err && !p->epoch)
@@ -169,7 +198,9 @@ int plan_service(struct plan *p)
 	p->in_service = false;
 	if (err)
 		return err;
-	return p->epoch || p->boundary_fn ? (int)MAX(p->poll_ms, POLL_MIN_MS) : IDLE_MS;
+	if (p->epoch || p->boundary_fn)
+		return (int)MAX(p->poll_ms, POLL_MIN_MS);
+	return p->allowed && !rx_may_feed(p->rx) ? HEAT_MS : IDLE_MS;
 }
 
 /* Service the plan until @done says so or the time is over; what was asked for stays wanted then.
