@@ -335,5 +335,7 @@ int rx_bring_up(struct rx580 *rx)
 		err = checklist[i].run(rx);
 		report(rx, i, err, begin, &before, model);
 	}
+	if (err == -ENODEV) /* nothing to be undone on it */
+		rx->info.state = RX_GONE;
 	return err;
 }

@@ -160,7 +160,9 @@ int rx_post(struct rx580 *rx)
 		        "card before trying again");
 	if (!rx->posted)
 		return rx_fail("post", -EIO,
-		        "ASIC_Init ran to its end and the card is not posted: power-cycle it and "
+		        "ASIC_Init ran to its end and BIOS_SCRATCH_7 bit 9 is not set, as expected "
+		        "of "
+		        "a posted card: power-cycle it and "
 		        "try again");
 	rx->fresh = true;
 	return 0;

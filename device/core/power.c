@@ -80,17 +80,17 @@ static int check_heat(struct rx580 *rx)
 
 	if (err)
 		return err;
+	if (celsius > 0 && celsius < rx->heat.off_c)
+		return 0;
+	rx->heat.state = RX_OVERHEATED;
 	if (celsius <= 0 || celsius >= SENSOR_LIMIT_C)
 		return rx_fail("heat", -EIO,
 		        "CG_MULT_THERMAL_STATUS reads %d C, expected 1 to %d: the sensor is not to "
 		        "be trusted",
 		        celsius, SENSOR_LIMIT_C - 1);
-	if (celsius >= rx->heat.off_c)
-		return rx_fail("heat", -EIO,
-		        "the card has %d C, its limit is %d C: let it cool down, and look at its "
-		        "fan",
-		        celsius, rx->heat.off_c);
-	return 0;
+	return rx_fail("heat", -EIO,
+	        "the card has %d C, its limit is %d C: let it cool down, and look at its fan",
+	        celsius, rx->heat.off_c);
 }
 
 int rx_start_fan(struct rx580 *rx)
@@ -110,7 +110,10 @@ int rx_start_fan(struct rx580 *rx)
 	smu_thermal_of(pp, &thermal);
 	rx->board.known = true;
 	rx_heat_limits(&rx->heat, pp);
-	err = smu_thermal_start(rx->smu, &thermal);
+	if (rx->fresh)
+		err = smu_fan_test(rx->smu, &thermal);
+	if (!err)
+		err = smu_thermal_start(rx->smu, &thermal);
 	return err ? err : check_heat(rx);
 }
 
@@ -226,7 +229,7 @@ int rx_start_power(struct rx580 *rx)
 	}
 	int err = enable(rx);
 
-	if (!err || err == -ENODEV || err == -ETIMEDOUT)
+	if (!err || err == -ENODEV || smu_silent(rx->smu))
 		return err;
 	/* polaris.md 13.6 step 62: a failed message leaves it off, and the card is usable */
 	rx_log(LOG_ERROR, "power",
@@ -243,5 +246,5 @@ void rx_stop_power(struct rx580 *rx)
 	if (!err && rx->info.state != RX_INIT && smu_fan_is_manual(rx->smu))
 		err = smu_fan_auto(rx->smu);
 	if (err || rx->info.state == RX_INIT) /* a start that failed */
-		smu_fan_safe(rx->smu);
+		smu_fan_safe(rx->smu, rx->heat.state == RX_COOL);
 }

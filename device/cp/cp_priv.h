@@ -23,6 +23,8 @@ struct cp_queue {
 
 /* rlc_restart - stop, reset and start the run list controller. -EIO it does not run afterwards. */
 int rlc_restart(struct cp *cp);
+/* rlc_ensure - the same unless it is enabled: a start before this one may have ended early. */
+int rlc_ensure(struct cp *cp);
 /* cp_stop_leftover - take a queue off @pipe that this process did not start. Return: 0, also when
  * there was none; as cp_queue_kill. */
 int cp_stop_leftover(struct cp *cp, unsigned pipe);

@@ -115,8 +115,9 @@ static int count_units(struct cp *cp)
 	int restore = reg_select_all(cp->mmio);
 
 	if (!err && !restore && !cp->compute_units)
-		return rx_fail(
-		        "cp", -EIO, "no compute unit is active: the graphics core does not answer");
+		return rx_fail("cp", -EIO,
+		        "CC_GC_SHADER_ARRAY_CONFIG: no compute unit is active, expected 36 or 32: "
+		        "the graphics core does not answer");
 	return err ? err : restore;
 }
 
@@ -206,8 +207,8 @@ int cp_start(struct cp *cp, bool fresh)
 		err = memory_model(cp); /* 39 */
 	if (!err)
 		err = interrupts_off(cp); /* 40 */
-	if (!err && fresh)
-		err = rlc_restart(cp); /* 41, 42 */
+	if (!err)
+		err = fresh ? rlc_restart(cp) : rlc_ensure(cp); /* 41, 42 */
 	if (!err)
 		err = run_mec(cp); /* 43, 46, 47 */
 	if (!err)

@@ -43,8 +43,9 @@
 #define MIN_LOG2_DW     6u
 #define MAX_LOG2_DW     21u /* 8 MiB, the largest ring anybody is known to use: resident-plans.md 2 */
 /* polaris.md 12.4a step 4 says 100 ms; more, for a virtual card on a busy host */
-#define KILL_TIMEOUT_MS 1000
-#define SQ_KILL_MS      10 /* resident-plans.md 10 */
+#define KILL_TIMEOUT_MS   1000
+#define DEQUEUE_SETTLE_US 1000 /* nothing says how fast a pipe looks at its request */
+#define SQ_KILL_MS        10   /* resident-plans.md 10 */
 
 int cp_queue_new(struct cp_queue **out, struct cp *cp, const struct cp_queue_config *config)
 {
@@ -303,8 +304,11 @@ static int dequeue(struct cp_queue *q, uint32_t request, unsigned timeout_ms)
 
 	if (!err)
 		err = reg_read(q->cp->mmio, REG_CP_HQD_ACTIVE, &active);
-	if (!err && active & ACTIVE)
+	/* a kill is for queues nobody trusts, what ACTIVE says included */
+	if (!err && (active & ACTIVE || request == DEQUEUE_KILL))
 		err = reg_write(q->cp->mmio, REG_CP_HQD_DEQUEUE_REQUEST, request);
+	if (request == DEQUEUE_KILL)
+		sleep_us(DEQUEUE_SETTLE_US);
 	if (!err)
 		err = reg_wait(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE, 0, timeout_ms, NULL);
 	return deselect(q, err);

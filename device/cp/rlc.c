@@ -107,3 +107,11 @@ int rlc_restart(struct cp *cp)
 	sleep_us(SETTLE_US);
 	return err ? err : check_clock(cp);
 }
+
+int rlc_ensure(struct cp *cp)
+{
+	uint32_t cntl;
+	int err = reg_read(cp->mmio, REG_RLC_CNTL, &cntl);
+
+	return err || cntl & RLC_ENABLE_F32 ? err : rlc_restart(cp);
+}

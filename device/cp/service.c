@@ -354,9 +354,9 @@ static int test_fetch(struct cp_service *s)
 	if (err == -ETIMEDOUT) {
 		cp_queue_dump(s->q);
 		return rx_fail("cp", -EIO,
-		        "ring test: SCRATCH_REG0 reads 0x%08x: the compute queue fetches nothing "
-		        "(is the microcode loaded?)",
-		        value);
+		        "ring test: SCRATCH_REG0 reads 0x%08x, expected 0x%08x: the compute queue "
+		        "fetches nothing (is the microcode loaded?)",
+		        value, SCRATCH_AFTER);
 	}
 	return err;
 }

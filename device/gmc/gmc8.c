@@ -153,8 +153,8 @@ static int locate(struct gmc *g)
 	g->window_bytes = MIN(pci_info(g->pci)->bar[PCI_BAR_VRAM].size, g->vram_bytes);
 	if (!g->fb_base || g->fb_base + g->vram_bytes - 1 > top)
 		return rx_fail("gmc", -EIO,
-		        "MC_VM_FB_LOCATION 0x%08x does not hold %llu MiB of VRAM", location,
-		        (unsigned long long)(g->vram_bytes >> 20));
+		        "MC_VM_FB_LOCATION 0x%08x does not hold the %llu MiB of VRAM expected",
+		        location, (unsigned long long)(g->vram_bytes >> 20));
 	if (g->window_bytes <= GMC_RESERVED_BYTES)
 		return rx_fail("gmc", -ENOTSUP,
 		        "a VRAM window of %llu bytes leaves no room to work in",

@@ -41,6 +41,13 @@ static int check_again(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t want
 	        name ? name : "SMC RAM", ix, got, want & mask, mask);
 }
 
+int smc_write_checked(struct mmio *m, uint32_t ix, uint32_t value)
+{
+	int err = smc_write(m, ix, value);
+
+	return err ? err : check_again(m, ix, 0xFFFFFFFF, value);
+}
+
 int smc_update(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t value)
 {
 	uint32_t old;

@@ -13,6 +13,8 @@ int smc_read(struct mmio *m, uint32_t ix, uint32_t *value);
 /* smc_read_again - the same address as in the smc_read just before, for ports that count up. */
 int smc_read_again(struct mmio *m, uint32_t *value);
 int smc_write(struct mmio *m, uint32_t ix, uint32_t value);
+/* smc_write_checked - and read back; -EIO (logged) it did not take. */
+int smc_write_checked(struct mmio *m, uint32_t ix, uint32_t value);
 /* smc_update - replace the bits of @mask, as reg_update does. */
 int smc_update(struct mmio *m, uint32_t ix, uint32_t mask, uint32_t value);
 /* smc_wait - until (value & mask) == want; one command a look. @last may be NULL. Return:

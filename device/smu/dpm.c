@@ -234,7 +234,7 @@ static int start_mclk(struct smu *s, const struct smu_dpm *d)
 
 /* ---- steps 20 to 23: limits ---- */
 
-/* current_limits - each message in its own unit: polaris.md 10.7. The TDC limit is in PmFuses. */
+/* limits - each message in its own unit: polaris.md 10.7. The TDC limit is in PmFuses. */
 static int limits(struct smu *s, const struct smu_dpm *d)
 {
 	const struct smu_tables *t = d->tables;
@@ -330,6 +330,7 @@ int smu_prepare_dpm(struct smu *s)
 
 int smu_enable_dpm(struct smu *s, const struct smu_dpm *d)
 {
+	s->dpm_tried = true;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		int err = steps[i].run(s, d);
 
@@ -341,6 +342,7 @@ int smu_enable_dpm(struct smu *s, const struct smu_dpm *d)
 		rx_log(LOG_DEBUG, "smu", "power management: %s done", steps[i].name);
 	}
 	s->dpm = true;
+	s->dpm_tried = false;
 	rx_log(LOG_INFO, "smu",
 	        "power management on: %u engine levels to %u MHz, %u memory levels "
 	        "to %u MHz, %u W, %u A",
@@ -360,8 +362,9 @@ int smu_disable_dpm(struct smu *s)
 
 	first = first ? first : err; /* whatever fails, the rest must still be tried */
 	err = smc_read(s->mmio, IX_FEATURE_STATUS, &status);
-	for (size_t i = 0; i < ARRAY_SIZE(off) && !err && status & VOLTAGE_CONTROLLER_ON; i++)
-		err = smu_message(s, off[i]);
-	s->dpm = false;
+	for (size_t i = 0; i < ARRAY_SIZE(off) && !err; i++)
+		if (s->dpm_tried || status & VOLTAGE_CONTROLLER_ON)
+			err = smu_message(s, off[i]);
+	s->dpm = s->dpm_tried = false;
 	return first ? first : err;
 }

@@ -1,5 +1,6 @@
 /* fan.c - fan and thermal limits: polaris.md 10.9, 10.10. Full speed has duty100 hardware steps. */
 #include "device/bytes.h"
+#include "device/clock.h"
 #include "device/err.h"
 #include "device/regs/regs.h"
 #include "device/regs/smc.h"
@@ -21,6 +22,7 @@
 #define TEMP_SEL(v)         ((v) >> 20 & 0xFF) /* CG_MULT_THERMAL_CTRL */
 #define FUZZY_CONTROL       0u                 /* StartFanControl: polaris.md 10.2 */
 #define PWM_MAX             255u
+#define FAN_TEST_MS         3000 /* from standstill, zero RPM boards included: ours, generous */
 
 static int read_duty100(struct smu *s)
 {
@@ -32,8 +34,8 @@ static int read_duty100(struct smu *s)
 	s->duty100 = ctrl1 & FMAX_DUTY100;
 	if (!s->duty100)
 		return rx_fail("smu", -EIO,
-		        "fan: CG_FDO_CTRL1 0x%08x gives no full speed: the VBIOS did not set the "
-		        "fan up",
+		        "fan: CG_FDO_CTRL1 0x%08x gives no full speed (bits 7:0, not 0 expected): "
+		        "the VBIOS did not set the fan up",
 		        ctrl1);
 	return 0;
 }
@@ -162,9 +164,41 @@ static int full_speed(struct smu *s)
 	return duty ? duty : mode;
 }
 
-void smu_fan_safe(struct smu *s)
+/* wait_fan - polaris.md 13.6 step 60: the duty follows, and the tach tells of turns. */
+static int wait_fan(struct smu *s, const struct smu_thermal *t)
 {
-	if (s->fan_curve && !s->silent && !smu_fan_auto(s)) {
+	uint64_t deadline = deadline_in_ms(FAN_TEST_MS);
+	struct smu_sample now = {0};
+
+	for (;;) {
+		int err = smu_read_fan(s, &now);
+
+		if (err || (now.pwm == PWM_MAX && (now.fan_rpm || !t->tach_pulses)))
+			return err;
+		if (deadline_passed(deadline))
+			break;
+		sleep_us(20000);
+	}
+	return rx_fail("smu", -EIO,
+	        "fan: told to run at full speed it shows duty %u of %u (CG_THERMAL_STATUS) and %u "
+	        "rpm (CG_TACH_STATUS) after %d ms, expected %u and any: is it blocked, or not "
+	        "plugged in?",
+	        now.pwm, PWM_MAX, now.fan_rpm, FAN_TEST_MS, PWM_MAX);
+}
+
+int smu_fan_test(struct smu *s, const struct smu_thermal *t)
+{
+	int err = t->has_fan ? read_duty100(s) : 0;
+
+	if (err || !t->has_fan)
+		return err;
+	err = full_speed(s);
+	return err ? err : wait_fan(s, t);
+}
+
+void smu_fan_safe(struct smu *s, bool curve)
+{
+	if (curve && s->fan_curve && !s->silent && !smu_fan_auto(s)) {
 		rx_log(LOG_INFO, "smu", "the fan follows its curve");
 		return;
 	}

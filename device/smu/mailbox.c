@@ -112,3 +112,8 @@ int smu_query(struct smu *s, enum ppsmc_msg id, uint32_t *result)
 
 	return err ? err : reg_read(s->mmio, REG_SMC_MSG_ARG_0, result);
 }
+
+bool smu_silent(const struct smu *s)
+{
+	return s->silent;
+}

@@ -34,7 +34,7 @@ int smu_temperature(struct smu *s, int *celsius)
 	return 0;
 }
 
-static int read_fan(struct smu *s, struct smu_sample *out)
+int smu_read_fan(struct smu *s, struct smu_sample *out)
 {
 	uint32_t status, period, ctrl1;
 	int err = s->duty100 ? 0 : smc_read(s->mmio, IX_CG_FDO_CTRL1, &ctrl1);
@@ -83,7 +83,7 @@ int smu_sample(struct smu *s, struct smu_sample *out)
 	int err = smu_temperature(s, &now.temperature_c);
 
 	if (!err)
-		err = read_fan(s, &now);
+		err = smu_read_fan(s, &now);
 	if (!err)
 		err = smc_read(s->mmio, IX_PWR_SVI2_STATUS, &svi2);
 	if (!err)

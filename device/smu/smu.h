@@ -62,6 +62,8 @@ const struct smu_header *smu_header(const struct smu *s);
 int smu_message(struct smu *s, enum ppsmc_msg id);
 int smu_message_arg(struct smu *s, enum ppsmc_msg id, uint32_t arg);
 int smu_query(struct smu *s, enum ppsmc_msg id, uint32_t *result);
+/* smu_silent - the last message was never answered. */
+bool smu_silent(const struct smu *s);
 
 /* ---- microcode of the other engines: polaris.md 4.4 ---- */
 
@@ -119,9 +121,12 @@ int smu_thermal_start(struct smu *s, const struct smu_thermal *t);
 int smu_fan_manual(struct smu *s, unsigned pwm);
 int smu_fan_auto(struct smu *s);
 bool smu_fan_is_manual(const struct smu *s);
-/* smu_fan_safe - when something has failed: whoever drives the fan must be alive. Leaves the curve
- * to a firmware that answers, else sets full speed by registers alone. Says what it did. */
-void smu_fan_safe(struct smu *s);
+/* smu_fan_test - full speed until the fan is seen to turn; smu_thermal_start ends it. -EIO it does
+ * not (logged). */
+int smu_fan_test(struct smu *s, const struct smu_thermal *t);
+/* smu_fan_safe - when something has failed: whoever drives the fan must be alive. @curve: a
+ * firmware that answers may follow it; else full speed, by registers alone. Says what it did. */
+void smu_fan_safe(struct smu *s, bool curve);
 
 /* ---- measurements ---- */
 

@@ -25,7 +25,7 @@ struct smu {
 	struct gmc *gmc;   /* not owned */
 	bool answered;     /* the last message was answered: the mailbox is free */
 	bool silent;       /* the last one was not, and its time is over */
-	bool dpm;
+	bool dpm, dpm_tried; /* enabled; on the way to it, or it went wrong */
 	bool fan_manual, fan_curve;
 	unsigned duty100; /* steps of the fan's full speed; 0: not read yet */
 	struct smu_header header;
@@ -33,6 +33,9 @@ struct smu {
 
 /* smu_read_header - polaris.md 10.3, checked. -EPROTO. */
 int smu_read_header(struct smu *s);
+
+/* smu_read_fan - the part of a sample that is about the fan. */
+int smu_read_fan(struct smu *s, struct smu_sample *out);
 
 /* smu_enable_didt - didt.c: polaris.md 10.8 */
 int smu_enable_didt(struct smu *s);

@@ -156,9 +156,10 @@ static int ask_for_check(struct smu *s, const struct fw_image *smc)
 		err = smc_read(s->mmio, IX_SMU_STATUS, &status);
 	if (!err && !(status & SMU_PASS))
 		return rx_fail("smu", -EBADMSG,
-		        "the SMU refuses %s (SMU_STATUS 0x%x): wrong variant for this card, or "
-		        "damaged on its way",
-		        smc->name, status);
+		        "the SMU refuses %s (SMU_STATUS 0x%x, bit 0x%x expected): wrong variant "
+		        "for "
+		        "this card, or damaged on its way",
+		        smc->name, status, SMU_PASS);
 	return err;
 }
 
@@ -183,7 +184,7 @@ static int start_protected(struct smu *s, const struct fw_image *smc)
 	if (!err)
 		err = smc_read(s->mmio, IX_RCU_UC_EVENTS, &events);
 	if (!err)
-		err = smc_write(s->mmio, IX_SMU_STATUS, 0);
+		err = smc_write_checked(s->mmio, IX_SMU_STATUS, 0);
 	if (!err)
 		err = release(s);
 	if (!err)
@@ -191,7 +192,7 @@ static int start_protected(struct smu *s, const struct fw_image *smc)
 	if (!err)
 		err = ask_for_check(s, smc);
 	if (!err)
-		err = smc_write(s->mmio, IX_FIRMWARE_FLAGS, 0);
+		err = smc_write_checked(s->mmio, IX_FIRMWARE_FLAGS, 0);
 	if (!err)
 		err = hold(s, true);
 	if (!err)
@@ -205,7 +206,7 @@ static int start_unprotected(struct smu *s, const struct fw_image *smc)
 	int err = wait_for(s, IX_RCU_UC_EVENTS, BOOT_SEQ_DONE, "RCU_UC_EVENTS.boot_seq_done");
 
 	if (!err)
-		err = smc_write(s->mmio, IX_FIRMWARE_FLAGS, 0);
+		err = smc_write_checked(s->mmio, IX_FIRMWARE_FLAGS, 0);
 	if (!err)
 		err = hold(s, true);
 	if (!err)
@@ -274,9 +275,9 @@ static int read_pointer(struct smu *s, const struct pointer *p)
 		*p->out = 0;
 	else if (!sound)
 		return rx_fail("smu", -EPROTO,
-		        "firmware header: %s at 0x%x is no place in SMC RAM; this is no SMU "
-		        "firmware of a Polaris 10",
-		        p->name, *p->out);
+		        "firmware header: %s at 0x%x, expected a place below 0x%x in SMC RAM; this "
+		        "is no SMU firmware of a Polaris 10",
+		        p->name, *p->out, SMU_RAM_END);
 	return 0;
 }
 
