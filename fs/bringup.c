@@ -18,14 +18,15 @@ struct totals {
 static void usage(void)
 {
 	printf("usage: rx580fs bringup [--card CARD] [--vbios FILE] [--firmware DIR] [--trace "
-	       "FILE] "
-	       "[-v]\n"
+	       "FILE]\n"
+	       "                       [--no-dpm] [-v]\n"
 	       "\n"
 	       "Bring the card up to running queues, then leave it idle. -v prints every step "
 	       "with\n"
 	       "its source, the time it took here, its commands to the bridge, and the seconds "
 	       "the\n"
 	       "same traffic takes on the modelled link (virtual card only).\n"
+	       "--no-dpm leaves the card at its boot clocks, 300/300 MHz.\n"
 	       "\n"
 	       "Exit status: 0 the card came up, 1 it did not, 2 wrong command line.\n"
 	       "hardware: unverified (no real card has been driven by this program yet)\n");
@@ -71,8 +72,8 @@ int bringup_main(int argc, char **argv)
 {
 	static const struct option longs[] = {{"card", required_argument, NULL, 'c'},
 	        {"trace", required_argument, NULL, 't'}, {"vbios", required_argument, NULL, 'b'},
-	        {"firmware", required_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0}};
+	        {"firmware", required_argument, NULL, 'w'}, {"no-dpm", no_argument, NULL, 'd'},
+	        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	struct totals t = {0};
 	struct rx_options opt = {.card = "auto", .on_step = on_step, .on_step_ctx = &t};
 	int option;
@@ -83,6 +84,7 @@ int bringup_main(int argc, char **argv)
 		case 't': opt.trace = optarg; break;
 		case 'b': opt.vbios = optarg; break;
 		case 'w': opt.firmware = optarg; break;
+		case 'd': opt.no_dpm = true; break;
 		case 'v': t.verbose = true; break;
 		case 'h': usage(); return 0;
 		default: return 2; /* getopt has said it */

@@ -50,8 +50,8 @@ int fs_init(struct fs *fs, const struct options *opt)
 	pthread_mutex_init(&fs->lock, NULL);
 	growing_init(&fs->log, FS_LOG_BYTES);
 	fs->park = park_new(fs);
-	/* one more than live requests for every compile that may report back */
-	fs->jobs = jobs_new(FS_MAX_REQUESTS + COMPILER_QUEUE + 2);
+	/* more than live requests: compiles that may report back, the sample */
+	fs->jobs = jobs_new(FS_MAX_REQUESTS + COMPILER_QUEUE + 3);
 	fs->compiler = compiler_new(fs);
 	if (!fs->park || !fs->jobs || !fs->compiler || tree_build(fs) != 0)
 		return rx_fail("fs", -ENOMEM, "no memory to start");
@@ -96,6 +96,7 @@ int fs_card_open(struct fs *fs)
 	struct rx_options ro = {.card = fs->opt->card,
 	        .vbios = fs->opt->vbios,
 	        .firmware = fs->opt->firmware,
+	        .no_dpm = fs->opt->no_dpm,
 	        .trace = fs->generation ? NULL : fs->opt->trace, /* it ends with a reset */
 	        .yield = fs_yield,
 	        .yield_ctx = fs};
@@ -109,6 +110,8 @@ int fs_card_open(struct fs *fs)
 		rx_close(rx);
 	else if (err)
 		fs_card_close(fs);
+	else
+		sensors_sample(fs); /* before anybody can ask, and before there is work */
 	return err;
 }
 
@@ -135,6 +138,10 @@ int fs_reset_card(struct fs *fs)
 {
 	if (plans_loaded(fs))
 		return rx_fail("fs", -EBUSY, "remove the loaded plans first");
+	int err = fs->rx ? rx_may_reset(fs->rx) : 0;
+
+	if (err)
+		return err;
 	struct rx_info info;
 
 	fs_lock(fs);
@@ -142,7 +149,7 @@ int fs_reset_card(struct fs *fs)
 	fs->generation = info.generation; /* the next card's starts again at 1 */
 	fs_unlock(fs);
 	fs_card_close(fs);
-	int err = fs_card_open(fs);
+	err = fs_card_open(fs);
 
 	if (!err)
 		kernels_republish(fs);

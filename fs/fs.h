@@ -66,10 +66,17 @@ struct fs {
 	uint64_t started_ns;
 	unsigned generation; /* what the cards before this one have counted */
 
-	/* telemetry, written by the main thread with the lock held */
-	struct rx_info sample;
-	uint64_t sample_count, sample_time_ns;
-	unsigned sample_ms;
+	/* The latest sample; written by the owner with the lock held, all of it at once. */
+	struct {
+		uint64_t count;            /* looks taken, also in vain */
+		int err;                   /* of the last one */
+		struct rx_info info;       /* at that time */
+		struct rx_sensors sensors; /* sample 0: never measured */
+	} sample;
+	uint64_t sample_due_ns; /* main thread */
+	unsigned sample_ms;     /* with the lock held */
+	struct job sample_job;
+	atomic_bool sampling; /* sample_job is queued or runs */
 };
 
 static inline void fs_lock(struct fs *fs)

@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
+#include "device/bytes.h"
 #include "device/clock.h"
 #include "device/err.h"
 #include "fs/bringup.h"
@@ -23,7 +24,7 @@
 extern char **environ;
 
 /* Time-outs of requests are looked at this often. */
-#define REAP_MS 250
+#define REAP_MS 250u
 
 struct daemon {
 	struct fs fs;
@@ -108,27 +109,17 @@ static bool handle_signals(struct daemon *d)
 	return stop;
 }
 
-static void sample_if_due(struct fs *fs)
-{
-	fs_lock(fs);
-	bool due = now_ns() - fs->sample_time_ns >= fs->sample_ms * 1000000ull;
-	fs_unlock(fs);
-	if (due)
-		sensors_sample(fs);
-}
-
 static void serve(struct daemon *d)
 {
 	struct pollfd fds[] = {{.fd = d->signals, .events = POLLIN},
 	        {.fd = park_fd(d->fs.park), .events = POLLIN}};
 
 	for (;;) {
-		poll(fds, 2, REAP_MS);
+		poll(fds, 2, (int)MIN(sensors_tick(&d->fs), REAP_MS));
 		if (handle_signals(d) || threads_session_ended(d->threads))
 			return;
 		park_drain(d->fs.park);
 		park_reap(d->fs.park, false);
-		sample_if_due(&d->fs);
 		park_poll_wake(d->fs.park);
 		journal_feed(&d->journal, &d->fs.log);
 	}

@@ -10,8 +10,14 @@
 /* nodes_root.c */
 extern const struct node_ops readme_ops, status_ops, ctl_ops, log_ops, bridge_ops, maps_ops;
 /* nodes_sensors.c */
-extern const struct node_ops telemetry_ops, hwmon_name_ops, hwmon_interval_ops;
-void sensors_sample(struct fs *fs); /* main thread */
+extern const struct node_ops telemetry_ops, hwmon_name_ops, hwmon_interval_ops, hwmon_ops,
+        hwmon_label_ops;
+/* sensors_sample - measure, publish, act on heat. Owner thread. */
+void sensors_sample(struct fs *fs);
+const char *sensors_heat_word(enum rx_heat heat);
+/* sensors_tick - let the owner sample when it is time, ahead of everything else; main thread.
+ * Return: milliseconds until the next time. */
+unsigned sensors_tick(struct fs *fs);
 
 /* nodes_vram.c */
 extern const struct node_ops vram_ops, bios_ops;

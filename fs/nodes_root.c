@@ -48,6 +48,33 @@ static const char *state_word(enum rx_state state)
 	return "gone";
 }
 
+static const char *work_word(enum rx_heat heat)
+{
+	if (heat == RX_OVERHEATED)
+		return "stopped by heat";
+	return heat == RX_HOT ? "paused by heat" : "allowed";
+}
+
+static const char *fan_word(const struct rx_sensors *s)
+{
+	if (s->fan_stuck)
+		return "stuck";
+	if (s->heat != RX_COOL)
+		return "full speed";
+	return s->fan_manual ? "manual" : "automatic";
+}
+
+/* As of the last sample. */
+static void heat_facts(const struct rx_sensors *s, struct text *out)
+{
+	if (!s->sample)
+		return;
+	text_key(out, "heat", "%s", sensors_heat_word(s->heat));
+	text_key(out, "work", "%s", work_word(s->heat));
+	text_key(out, "fan", "%s", fan_word(s));
+	text_key(out, "clocks", "%s", s->dpm ? "managed" : "300/300 MHz, no power management");
+}
+
 /* All but the clock, which changes without being news. */
 static void status_facts(struct fs *fs, struct text *out)
 {
@@ -65,6 +92,8 @@ static void status_facts(struct fs *fs, struct text *out)
 	text_key(out, "vram_used", "%" PRIu64, i.vram_used);
 	text_key(out, "link", "%u Mbit/s", i.usb_mbit);
 	text_key(out, "queues", "%s", i.queues_running ? "running" : "stopped");
+	if (fs->rx)
+		heat_facts(&fs->sample.sensors, out);
 	text_key(out, "generation", "%u", i.generation);
 	text_key(out, "last_error", "%s", error[0] ? error : "-");
 	text_key(out, "version", "%s", RX_VERSION);

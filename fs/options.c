@@ -47,6 +47,8 @@ static int set_word(struct options *o, const char *word)
 		o->allow_other = true;
 	else if (!strcmp(word, "ro"))
 		o->read_only = true;
+	else if (!strcmp(word, "dpm=off"))
+		o->no_dpm = true;
 	else if (!strncmp(word, "card=", 5))
 		o->card = word + 5;
 	else if (!strncmp(word, "vbios=", 6))
@@ -91,6 +93,8 @@ static int set_flag(struct options *o, const char *flag)
 		o->version = true;
 	else if (!strcmp(flag, "-v"))
 		o->verbose = true;
+	else if (!strcmp(flag, "--no-dpm"))
+		o->no_dpm = true;
 	else if (strcmp(flag, "-s") != 0 && strcmp(flag, "-n") != 0) /* mount(8) passes these on */
 		return complain("unknown option", flag);
 	return 0;
@@ -196,6 +200,8 @@ void options_usage(void)
 	       "                   virtual,realtime sleeps for the modelled wire time\n"
 	       "  --vbios FILE     this board's own VBIOS, when it cannot be read from the card\n"
 	       "  --firmware DIR   amdgpu's microcode (default /lib/firmware/amdgpu)\n"
+	       "  --no-dpm, -o dpm=off\n"
+	       "                   no power management: 300/300 MHz\n"
 	       "  --trace FILE     record every command to the bridge, without serial numbers\n"
 	       "  --run 'COMMAND'  mount on a private folder named in $RX580, run, unmount,\n"
 	       "                   exit with the command's status\n"

@@ -15,6 +15,7 @@ struct options {
 	const char *firmware;   /* --firmware DIR, or NULL */
 	bool foreground, help, version;
 	bool allow_other, read_only, verbose;
+	bool no_dpm; /* boot clocks, no power management */
 	uid_t uid;
 	gid_t gid;
 	mode_t umask;

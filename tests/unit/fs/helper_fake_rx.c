@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/clock.h"
 #include "device/err.h"
 
 struct rx_buffer {
@@ -28,6 +29,9 @@ struct rx580 {
 	size_t nranges;
 	struct rx_buffer *buffers;
 	uint64_t model_ns, step_ns, calls;
+	struct rx_sensors sensors; /* what the next sample finds */
+	struct rx_sensors sample;  /* the last one; lock */
+	int sample_err;
 };
 
 static int touch(struct rx580 *rx)
@@ -76,6 +80,20 @@ int rx_open(struct rx580 **out, const struct rx_options *opt)
 	rx->opt = *opt;
 	rx->state = RX_READY;
 	rx->step_ns = 1000;
+	rx->sample_err = strstr(opt->card, "nosmu") ? -ENODATA : 0;
+	rx->sensors = (struct rx_sensors){.temperature_mc = 41000,
+	        .critical_mc = 94000,
+	        .sclk_hz = 1340000000,
+	        .mclk_hz = 2000000000,
+	        .power_uw = 87500000,
+	        .cap_uw = 145000000,
+	        .stock_cap_uw = 145000000,
+	        .vddc_mv = 1150,
+	        .fan_rpm = 1200,
+	        .fan_max_rpm = 3200,
+	        .pwm = 96,
+	        .activity_pct = 99,
+	        .dpm = true};
 	rx->cfg[0] = 0x67df1002; /* polaris.md 1.1 */
 	rx->cfg[2] = 0x030000e7;
 	rx->cfg[4] = 0xe000000c;
@@ -402,5 +420,76 @@ int rx_plan_queue_read(struct rx580 *rx, struct rx_plan_queue_state *out)
 int rx_plan_queue_stop(struct rx580 *rx, bool kill)
 {
 	(void)kill;
+	return touch(rx);
+}
+
+struct rx_sensors *fake_sensors(struct rx580 *rx)
+{
+	return &rx->sensors;
+}
+
+void fake_fail_samples(struct rx580 *rx, int err)
+{
+	rx->sample_err = err;
+}
+
+int rx_sample(struct rx580 *rx)
+{
+	int err = touch(rx);
+
+	if (!err)
+		err = rx->sample_err;
+	if (err)
+		return err;
+	pthread_mutex_lock(&rx->lock);
+	rx->sensors.sample = rx->sample.sample + 1;
+	rx->sensors.time_ns = now_ns();
+	rx->sample = rx->sensors;
+	pthread_mutex_unlock(&rx->lock);
+	return 0;
+}
+
+bool rx_read_sensors(struct rx580 *rx, struct rx_sensors *out)
+{
+	pthread_mutex_lock(&rx->lock);
+	*out = rx->sample;
+	pthread_mutex_unlock(&rx->lock);
+	return out->sample != 0;
+}
+
+bool rx_may_feed(struct rx580 *rx)
+{
+	struct rx_sensors s;
+
+	return !rx_read_sensors(rx, &s) || s.heat < RX_HOT;
+}
+
+int rx_may_reset(struct rx580 *rx)
+{
+	return rx->sensors.heat == RX_OVERHEATED ? -EPERM : 0;
+}
+
+int rx_fan_manual(struct rx580 *rx, unsigned pwm)
+{
+	if (rx->sensors.heat != RX_COOL)
+		return -EPERM;
+	rx->sensors.fan_manual = true;
+	rx->sensors.pwm = pwm;
+	return touch(rx);
+}
+
+int rx_fan_auto(struct rx580 *rx)
+{
+	if (rx->sensors.heat != RX_COOL)
+		return -EPERM;
+	rx->sensors.fan_manual = false;
+	return touch(rx);
+}
+
+int rx_set_power_cap(struct rx580 *rx, unsigned watts)
+{
+	if (watts * 1000000ull > rx->sensors.stock_cap_uw)
+		return -EINVAL;
+	rx->sensors.cap_uw = watts * 1000000ull;
 	return touch(rx);
 }
