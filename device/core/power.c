@@ -218,10 +218,27 @@ static int enable(struct rx580 *rx)
 	return err;
 }
 
+/* take_over - an earlier owner has started it: the power limit is the board's own again. */
+static int take_over(struct rx580 *rx)
+{
+	const struct vbios_powerplay *pp = &rx->board.pp;
+
+	if (!rx->board.known || !pp->has_powertune)
+		return 0;
+	rx->heat.stock_cap_w = pp->powertune.max_power_delivery_w;
+	return rx->heat.stock_cap_w ? rx_set_power_cap(rx, rx->heat.stock_cap_w) : 0;
+}
+
 int rx_start_power(struct rx580 *rx)
 {
-	if (smu_dpm_enabled(rx->smu)) /* an earlier owner has done it */
-		return 0;
+	if (smu_dpm_enabled(rx->smu) && rx->opt.no_dpm) {
+		int err = smu_disable_dpm(rx->smu);
+
+		if (err)
+			return err;
+	}
+	if (smu_dpm_enabled(rx->smu))
+		return take_over(rx);
 	if (rx->opt.no_dpm || !rx->board.known) {
 		rx_log(LOG_WARN, "power", "no power management%s: the card runs at 300/300 MHz",
 		        rx->opt.no_dpm ? ", as asked for" : "");
@@ -243,7 +260,9 @@ void rx_stop_power(struct rx580 *rx)
 
 	if (!rx->board.known || !rx->board.pp.has_fan)
 		return;
-	if (!err && rx->info.state != RX_INIT && smu_fan_is_manual(rx->smu))
+	/* a card that is still warm keeps its full speed until somebody looks after it again */
+	if (!err && rx->info.state != RX_INIT && rx->heat.state == RX_COOL &&
+	        smu_fan_is_manual(rx->smu))
 		err = smu_fan_auto(rx->smu);
 	if (err || rx->info.state == RX_INIT) /* a start that failed */
 		smu_fan_safe(rx->smu, rx->heat.state == RX_COOL);
