@@ -1,4 +1,5 @@
-/* bytes.h - little and big endian access to byte buffers, overflow-safe ranges, rounding. */
+/* bytes.h - little and big endian access to byte buffers, overflow-safe ranges, rounding, a
+ * checksum. */
 #ifndef RX_BYTES_H
 #define RX_BYTES_H
 
@@ -81,6 +82,19 @@ static inline bool range_ok(uint64_t off, uint64_t len, uint64_t size)
 static inline uint64_t align_up(uint64_t v, uint64_t to)
 {
 	return (v + to - 1) & ~(to - 1);
+}
+
+/* crc32_of - IEEE 802.3, reflected, as in zlib; bit by bit: for some 100 KiB once in a while. */
+static inline uint32_t crc32_of(const uint8_t *p, size_t n)
+{
+	uint32_t crc = 0xFFFFFFFF;
+
+	for (size_t i = 0; i < n; i++) {
+		crc ^= p[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+	}
+	return ~crc;
 }
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -14,19 +14,6 @@
 #define SMC_ZERO_FROM (STANDIN_DPM_TABLE - SMC_LOAD) /* tables begin empty */
 #define UCODE_MEC_JT1 7                              /* polaris.md 4.4 */
 
-/* as zlib's crc32, bit by bit: 0.4 MB once at start */
-static uint32_t crc32_of(const uint8_t *data, size_t n)
-{
-	uint32_t crc = 0xFFFFFFFF;
-
-	for (size_t i = 0; i < n; i++) {
-		crc ^= data[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-	}
-	return ~crc;
-}
-
 /* xorshift32; any seed but 0 */
 static uint32_t next_filler(uint32_t *state)
 {

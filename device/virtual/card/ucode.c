@@ -6,19 +6,6 @@
 #include "device/firmware/standin.h"
 #include "device/virtual/card/card_priv.h"
 
-/* CRC-32 as zlib computes it: polynomial 0x04C11DB7, reflected */
-static uint32_t crc32_of(const uint8_t *p, size_t n)
-{
-	uint32_t crc = 0xFFFFFFFF;
-
-	for (size_t i = 0; i < n; i++) {
-		crc ^= p[i];
-		for (int k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-	}
-	return ~crc;
-}
-
 static bool stand_in(const uint8_t *image, size_t bytes)
 {
 	return bytes >= STANDIN_MIN_BYTES && get_le32(image) == STANDIN_MAGIC;

@@ -5,18 +5,6 @@
 
 #define PAIRS 4
 
-static uint32_t crc32(const uint8_t *p, size_t n)
-{
-	uint32_t crc = 0xFFFFFFFF;
-
-	for (size_t i = 0; i < n; i++) {
-		crc ^= p[i];
-		for (int k = 0; k < 8; k++)
-			crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1; /* standin.h */
-	}
-	return ~crc;
-}
-
 /* program - the stand-in for the sequencer's code: standin.h. */
 static void program(uint8_t *p)
 {
@@ -27,7 +15,7 @@ static void program(uint8_t *p)
 	put_le32(p + 8, (uint32_t)bytes);
 	for (size_t i = STANDIN_HEAD_BYTES; i < bytes - 4; i++)
 		p[i] = (uint8_t)(i * 29); /* any pattern */
-	put_le32(p + bytes - 4, crc32(p, bytes - 4));
+	put_le32(p + bytes - 4, crc32_of(p, bytes - 4));
 }
 
 /* microcode - what table MemoryTraining reads from the flash: id, number of pairs, length, one
