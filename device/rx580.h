@@ -66,6 +66,7 @@ struct rx_info {
 	char bridge_firmware[32];
 	uint16_t usb_vid, usb_pid;
 	unsigned usb_mbit;
+	uint32_t request_bytes; /* more at once keeps whoever waits too long; 0: no matter */
 	bool hardware_verified; /* always false until somebody proved it on a card */
 	uint16_t pci_vendor, pci_device, pci_subvendor, pci_subdevice;
 	uint8_t pci_revision;

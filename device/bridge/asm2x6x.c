@@ -24,6 +24,8 @@ static struct asm2x6x *self(struct bridge *b)
 	return (struct asm2x6x *)b;
 }
 
+#define REQUEST_BYTES 4096u /* 2.6 s on the modelled link */
+
 /* ---- commands ---- */
 
 static int exec(struct asm2x6x *a, uint8_t op, uint8_t param, uint16_t addr, void *buf,
@@ -113,6 +115,8 @@ int asm_restore(struct asm2x6x *a)
 		err = asm_path_again(a);
 	if (!err && a->hops)
 		err = asm_check_card(a);
+	if (!err)
+		err = bridge_recheck(&a->b);
 	a->restoring = false;
 	a->lost |= err != 0;
 	return err;
@@ -161,6 +165,8 @@ int asm_failed(struct asm2x6x *a, const struct asm_tlp *t, const char *what)
 {
 	int err = t->outcome == ASM_SUCCESS ? 0 : asm_check_card(a);
 
+	if (!err && t->outcome != ASM_SUCCESS)
+		err = bridge_recheck(&a->b);
 	if (err || t->outcome == ASM_SUCCESS)
 		return err;
 	return rx_fail("bridge", t->outcome == ASM_NO_ANSWER ? -ETIMEDOUT : -EIO,
@@ -205,7 +211,9 @@ static int cfg_write_whole(struct bridge *b, unsigned reg, uint32_t value)
 
 static int heartbeat(struct bridge *b)
 {
-	return asm_check_card(self(b));
+	int err = asm_check_card(self(b));
+
+	return err ? err : bridge_recheck(b);
 }
 
 static void read_info(const struct bridge *b, struct bridge_info *out)
@@ -270,6 +278,7 @@ int asm2x6x_attach(struct bridge **out, struct scsi *scsi, const struct bridge_h
 	a->chip = chip;
 	a->seen_resets = c.resets;
 	a->info.errors_visible = true;
+	a->info.request_bytes = REQUEST_BYTES;
 	a->info.reach_start = REACH_START;
 	a->info.reach_end = ASM_REACH_END;
 	snprintf(a->info.family, sizeof(a->info.family), "%s",

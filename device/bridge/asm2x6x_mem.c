@@ -149,6 +149,8 @@ static int lost_write(struct asm2x6x *a, uint64_t addr)
 	if (err || !error)
 		return err;
 	err = asm_check_card(a);
+	if (!err)
+		err = bridge_recheck(&a->b);
 	return err ? err
 	           : rx_fail("bridge", -EIO,
 	                     "the bridge reports an error after a write up to PCIe address 0x%llx",

@@ -35,6 +35,7 @@ struct bridge_info {
 	/* where a BAR may be: 32-bit addresses, and 64-bit ones (0, 0: none). Clear of what the
 	 * bridge itself answers: bridge.md 4.5 */
 	uint64_t reach_start, reach_end, wide_start, wide_end;
+	uint32_t request_bytes;   /* what somebody who waits should ask for at once; 0: anything */
 	bool errors_visible;      /* a failed TLP is reported; otherwise reads return stale data */
 	bool ability_alias_write; /* dword writes by E3/34 in use: rtl921x_use_alias */
 	unsigned ability_engine_burst; /* dwords a TLP of bulk writes: rtl921x_use_burst; 0 off */
@@ -51,6 +52,10 @@ struct bridge_info {
  * sequence that must stay together. */
 struct bridge_hooks {
 	void (*yield)(void *ctx);
+	/* @recheck: called with each heartbeat, after the cable was reset and after a request that
+	 * failed: is the card still set up as it was? Configuration reads only. Its error is that
+	 * of the command under way, and nothing more is sent for it. */
+	int (*recheck)(void *ctx);
 	void *ctx;
 };
 
@@ -73,7 +78,8 @@ struct bridge_ops {
 	 * be repeated. */
 	int (*mem_read)(struct bridge *b, uint64_t addr, void *buf, size_t len);
 	int (*mem_write)(struct bridge *b, uint64_t addr, const void *buf, size_t len);
-	/* -ENODEV when the card's vendor id no longer reads as at the start. */
+	/* -ENODEV when the card's vendor id no longer reads as at the start; what the recheck
+	 * says. */
 	int (*heartbeat)(struct bridge *b);
 	/* Bring all of bridge_info.link up to date, several commands. NULL: the family cannot.
 	 * Between two calls heartbeats and failures keep link.up true to life. */
@@ -110,6 +116,11 @@ static inline void bridge_yield(struct bridge *b)
 {
 	if (b->hooks.yield)
 		b->hooks.yield(b->hooks.ctx);
+}
+
+static inline int bridge_recheck(struct bridge *b)
+{
+	return b->hooks.recheck ? b->hooks.recheck(b->hooks.ctx) : 0;
 }
 
 #endif

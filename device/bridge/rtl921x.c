@@ -86,6 +86,8 @@ static int restore_after_reset(struct rtl921x *r)
 	r->restoring = true; /* a reset meanwhile is for the next command to notice */
 	int err = rtl_setup(r);
 
+	if (!err) /* enumerated anew, the card may be elsewhere: bridge.md 2.14 */
+		err = bridge_recheck(&r->b);
 	r->restoring = false;
 	return err;
 }
@@ -210,11 +212,12 @@ static int heartbeat(struct bridge *b)
 	if (err)
 		return err;
 	rtl_look_at_port(r);
-	return id == r->id ? 0
-	                   : rx_fail("bridge", -ENODEV,
-	                             "the card's vendor and device id read 0x%08x instead of "
-	                             "0x%08x: its link is down",
-	                             id, r->id);
+	if (id != r->id)
+		return rx_fail("bridge", -ENODEV,
+		        "the card's vendor and device id read 0x%08x instead of 0x%08x: its link "
+		        "is down",
+		        id, r->id);
+	return bridge_recheck(b);
 }
 
 /* to_offset - memory commands count from the BAR0 base the firmware keeps, modulo 2^32

@@ -22,6 +22,14 @@ static void yield(void *ctx)
 	rx_let_others_in(ctx);
 }
 
+/* recheck - a way to the card that has changed is as good as none. */
+static int recheck(void *ctx)
+{
+	struct rx580 *rx = ctx;
+
+	return rx->pci ? pci_check_bars(rx->pci) : 0;
+}
+
 static void undo_link(void *ctx)
 {
 	struct rx580 *rx = ctx;
@@ -49,7 +57,7 @@ static void look_at_link(struct rx580 *rx)
 
 static int open_bridge(struct rx580 *rx)
 {
-	struct bridge_hooks hooks = {.yield = yield, .ctx = rx};
+	struct bridge_hooks hooks = {.yield = yield, .recheck = recheck, .ctx = rx};
 	struct usb_identity usb;
 	struct bridge_info b;
 	int err = bridge_open(&rx->bridge, rx->scsi, &hooks);
@@ -61,6 +69,7 @@ static int open_bridge(struct rx580 *rx)
 	rx->info.usb_vid = usb.vid;
 	rx->info.usb_pid = usb.pid;
 	rx->info.usb_mbit = usb.mbit;
+	rx->info.request_bytes = b.request_bytes;
 	snprintf(rx->info.bridge_family, sizeof(rx->info.bridge_family), "%s", b.family);
 	snprintf(rx->info.bridge_firmware, sizeof(rx->info.bridge_firmware), "%s", b.firmware);
 	look_at_link(rx);
@@ -113,6 +122,7 @@ static void undo_pci(void *ctx)
 	rtl921x_use_alias(rx->bridge, false);
 	pci_stop(rx->pci);
 	pci_free(rx->pci);
+	rx->pci = NULL;
 }
 
 static int open_pci(struct rx580 *rx)

@@ -164,10 +164,12 @@ int pci_move_bar(struct pci *p, unsigned bar, uint64_t addr)
 {
 	if (bar > 5 || !p->info.bar[bar].memory || p->info.bar[bar].wide || !fits(p, bar, addr))
 		return -ENOTSUP;
+	p->settled = false;
 	int err = place(p, bar, (uint32_t)addr);
 
 	if (err)
 		return err;
+	p->settled = true;
 	if (!p->home[bar])
 		p->home[bar] = p->info.bar[bar].addr;
 	p->info.bar[bar].addr = addr;
@@ -178,6 +180,7 @@ int pci_bars_home(struct pci *p)
 {
 	int first = 0;
 
+	p->settled = false;
 	for (unsigned i = 0; i < 6; i++) {
 		int err = p->home[i] ? place(p, i, (uint32_t)p->home[i]) : 0;
 
@@ -186,5 +189,45 @@ int pci_bars_home(struct pci *p)
 		p->home[i] = 0;
 		first = first ? first : err;
 	}
+	p->settled = !first;
 	return first;
+}
+
+/* ---- still there? ---- */
+
+/* reads_as_placed - a wrong value is read once more: one misread must not end a run. */
+static int reads_as_placed(struct pci *p, unsigned bar, uint32_t *now, bool *same)
+{
+	uint32_t want = (uint32_t)p->info.bar[bar].addr;
+	int err = 0;
+
+	*same = false;
+	for (int i = 0; i < 2 && !err && !*same; i++) {
+		err = pci_cfg_read(p, CFG_BAR(bar), 4, now);
+		*same = !err && (*now & MEMORY_MASK) == want;
+	}
+	return err;
+}
+
+int pci_check_bars(struct pci *p)
+{
+	static const unsigned watched[] = {PCI_BAR_REGISTERS, PCI_BAR_VRAM};
+
+	for (size_t i = 0; i < ARRAY_SIZE(watched) && p->settled; i++) {
+		uint32_t now;
+		bool same;
+		int err = reads_as_placed(p, watched[i], &now, &same);
+
+		if (err)
+			return err;
+		if (same)
+			continue;
+		p->settled = false;
+		p->lost = true;
+		return rx_fail("pci", -ENODEV,
+		        "BAR%u reads 0x%08x instead of 0x%08x: somebody has set the card up anew, "
+		        "perhaps the bridge after a reset; unmount, and mount again",
+		        watched[i], now, (uint32_t)p->info.bar[watched[i]].addr);
+	}
+	return p->lost ? -ENODEV : 0;
 }

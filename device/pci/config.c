@@ -145,7 +145,7 @@ int pci_start(struct pci *p)
 		err = read_link_status(p);
 	if (err)
 		return err;
-	p->started = true;
+	p->started = p->settled = true;
 	rx_log(LOG_INFO, "pci", "%04x:%04x revision %02x, VRAM window %llu MiB, link gen %u x%u",
 	        p->info.vendor, p->info.device, p->info.revision,
 	        (unsigned long long)(p->info.bar[PCI_BAR_VRAM].size >> 20), p->info.link_speed,
@@ -172,8 +172,10 @@ static int restore_bars(struct pci *p)
 
 int pci_reset(struct pci *p, unsigned reg, uint32_t key)
 {
-	int err = p->bridge->ops->cfg_write_whole(p->bridge, reg, key);
 	uint32_t id;
+
+	p->settled = false;
+	int err = p->bridge->ops->cfg_write_whole(p->bridge, reg, key);
 
 	if (!err)
 		err = pci_cfg_read(p, CFG_ID, 4, &id);
@@ -182,18 +184,23 @@ int pci_reset(struct pci *p, unsigned reg, uint32_t key)
 		        "after its reset the card's id reads 0x%08x: power-cycle it", id);
 	if (!err)
 		err = restore_bars(p);
-	return err ? err : enable_memory(p);
+	if (!err)
+		err = enable_memory(p);
+	p->settled = !err;
+	return err;
 }
 
 void pci_stop(struct pci *p)
 {
+	if (p->lost)
+		return;
 	if (p->started)
 		pci_bars_home(p);
 	if (p->placed && !pci_cfg_write(p, CFG_COMMAND, 2, COMMAND_INTX_OFF))
 		pci_unplace_bars(p);
 	if (p->started || p->placed)
 		pci_cfg_write(p, CFG_COMMAND, 2, p->first_command);
-	p->started = p->placed = false;
+	p->started = p->placed = p->settled = false;
 }
 
 /* bus_address - of @len bytes at @offset in a BAR. */
@@ -203,7 +210,7 @@ static int bus_address(struct pci *p, unsigned bar, uint64_t offset, size_t len,
 		return rx_fail("pci", -EINVAL, "0x%llx + %zu is outside BAR%u",
 		        (unsigned long long)offset, len, bar);
 	*addr = p->info.bar[bar].addr + offset;
-	return 0;
+	return p->lost ? -ENODEV : 0;
 }
 
 int pci_read32(struct pci *p, unsigned bar, uint64_t offset, uint32_t *value)

@@ -46,6 +46,12 @@ int pci_start(struct pci *p);
  * happened.
  */
 int pci_move_bar(struct pci *p, unsigned bar, uint64_t addr);
+/* pci_check_bars - do the BARs of VRAM and registers still read as they should? A bridge that was
+ * reset may have enumerated the card anew, and what is then written where they were goes astray.
+ * Return: 0, also before pci_start; -ENODEV no (logged): nothing in a BAR is accessed any more, and
+ * pci_stop leaves the card as it is.
+ */
+int pci_check_bars(struct pci *p);
 /* pci_stop - BARs and the command register back to what they were. Also after a pci_start that
  * failed. */
 void pci_stop(struct pci *p);

@@ -28,6 +28,8 @@ struct pci {
 	bool placed;            /* pci_place_bars has written BARs */
 	uint64_t home[6];       /* where a moved BAR was; 0: not moved */
 	bool started;
+	bool settled; /* the BARs are where info says */
+	bool lost;    /* they were not: pci_check_bars */
 	uint64_t rom; /* where the ROM decodes; 0: off */
 	uint32_t rom_bytes;
 	struct bridge_hooks rom_hooks; /* the bridge's, while it does */
