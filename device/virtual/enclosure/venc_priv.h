@@ -87,7 +87,7 @@ struct scsi_task {
 /* One bridge family. */
 struct venc_ops {
 	bool exact_lengths;          /* the CBW must say what the CDB implies, or the command fails:
-	                                bridge.md	  1.4; else ordinary residue: 5.1 */
+	                                bridge.md 1.4; else ordinary residue: 5.1 */
 	int (*init)(struct venc *e); /* memory, options: 0 or -errno */
 	void (*fini)(struct venc *e);     /* also after a failed init */
 	void (*power_up)(struct venc *e); /* and the card with it */
@@ -221,11 +221,11 @@ bool venc_engine_firmware_tlp(struct venc *e, struct vcard_tlp *tlp);
 bool venc_card_linked(const struct venc *e); /* there is a card, and no fault keeps the link down */
 enum vcard_completion venc_card_tlp(struct venc *e, struct vcard_tlp *tlp);
 
-/* rtl921x_root.c */
-void venc_root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
-
 /* card_options.c: power the card up with its options. Return: 0; what vcard_new says. */
 int venc_card_new(struct venc *e);
+
+/* rtl921x_root.c */
+void venc_root_port_power_up(struct venc *e); /* PERST# and enumeration, bridge.md 2.14 */
 bool venc_root_port_link_up(const struct venc *e, const struct rc_port *p);
 enum vcard_completion venc_root_port_tlp(struct venc *e, struct rc_port *p, struct vcard_tlp *tlp);
 /* venc_root_port_burst - one memory request of @n dwords, @tlp being the first of them; @last: byte
