@@ -135,19 +135,33 @@ static void smc_data_write(struct vcard *c, uint32_t off, uint32_t value)
 	smc_advance(c, index);
 }
 
-/* ramp_register - what the current limits' index pairs show (polaris.md 1.3, 10.8); storage. */
+/* ramp_register - what the current limits' index pairs show (polaris.md 1.3, 10.8): storage. NULL:
+ * nothing is there. */
 static uint32_t *ramp_register(struct vcard *c, uint32_t off)
 {
-	static uint32_t none;
 	uint32_t index = c->reg[off / 4 - 1];
 
-	none = 0;
 	if (off == REG_DIDT_IND_DATA && index < CARD_DIDT)
 		return &c->didt[index];
 	if (off == REG_GC_CAC_IND_DATA && index == 0)
 		return &c->gc_cac;
 	card_guest_error(c, "index 0x%x of the pair at 0x%05x", index, off - 4);
-	return &none;
+	return NULL;
+}
+
+static uint32_t ramp_read(struct vcard *c, uint32_t off)
+{
+	const uint32_t *p = ramp_register(c, off);
+
+	return p ? *p : 0;
+}
+
+static void ramp_write(struct vcard *c, uint32_t off, uint32_t value)
+{
+	uint32_t *p = ramp_register(c, off);
+
+	if (p)
+		*p = value;
 }
 
 /* one shader array of nine CUs in each of four engines: 36 active (polaris.md 1.4) */
@@ -189,7 +203,7 @@ static uint32_t read_true(struct vcard *c, uint32_t off)
 	case REG_SMC_IND_DATA_1:
 	case REG_SMC_IND_DATA_11: return smc_data_read(c, off);
 	case REG_GC_CAC_IND_DATA:
-	case REG_DIDT_IND_DATA: return *ramp_register(c, off);
+	case REG_DIDT_IND_DATA: return ramp_read(c, off);
 	case REG_CC_GC_SHADER_ARRAY_CONFIG: return shader_array_config(c);
 	case REG_RLC_GPU_CLOCK_COUNT_LSB: return (uint32_t)c->clock_latch;
 	case REG_RLC_GPU_CLOCK_COUNT_MSB: return (uint32_t)(c->clock_latch >> 32);
@@ -254,7 +268,7 @@ static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
 	case REG_SMC_IND_DATA_1:
 	case REG_SMC_IND_DATA_11: smc_data_write(c, off, value); return;
 	case REG_GC_CAC_IND_DATA:
-	case REG_DIDT_IND_DATA: *ramp_register(c, off) = value; return;
+	case REG_DIDT_IND_DATA: ramp_write(c, off, value); return;
 	case REG_VM_CONTEXT1_CNTL2:
 		if (value & 1)
 			c->reg[DW(VM_CONTEXT1_PROTECTION_FAULT_STATUS)] = 0;
