@@ -30,13 +30,26 @@ static struct handle *handle_of(const struct fuse_file_info *fi)
 	return (struct handle *)(uintptr_t)fi->fh;
 }
 
+/* most_a_request - the kernel cuts what is longer. A slow bridge's share, so that everybody is
+ * answered in time. */
+static unsigned most_a_request(struct fs *fs)
+{
+	struct rx_info info;
+
+	fs_lock(fs);
+	fs_read_info(fs, &info);
+	fs_unlock(fs);
+	return info.request_bytes ? MIN(info.request_bytes, FS_MAX_IO) : FS_MAX_IO;
+}
+
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
-	(void)userdata;
+	unsigned most = most_a_request(userdata);
+
 	/* interface.md 4.3: a request is at most 64 KiB, read-ahead included */
-	conn->max_write = FS_MAX_IO;
-	conn->max_read = FS_MAX_IO;
-	conn->max_readahead = FS_MAX_IO;
+	conn->max_write = most;
+	conn->max_read = most;
+	conn->max_readahead = most;
 	/* 4.2: the write-back cache is never on; we have no set-uid files to strip */
 	conn->want &= ~(unsigned)(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_HANDLE_KILLPRIV);
 }
@@ -658,8 +671,9 @@ int session_mount(struct fs *fs, const char *mountpoint)
 	char options[256];
 
 	snprintf(options, sizeof(options),
-	        "fsname=rx580fs,subtype=rx580fs,default_permissions,max_read=%u%s%s", FS_MAX_IO,
-	        fs->opt->allow_other ? ",allow_other" : "", fs->opt->read_only ? ",ro" : "");
+	        "fsname=rx580fs,subtype=rx580fs,default_permissions,max_read=%u%s%s",
+	        most_a_request(fs), fs->opt->allow_other ? ",allow_other" : "",
+	        fs->opt->read_only ? ",ro" : "");
 	if (fuse_opt_add_arg(&args, "rx580fs") || fuse_opt_add_arg(&args, "-o") ||
 	        fuse_opt_add_arg(&args, options)) {
 		fuse_opt_free_args(&args);
