@@ -14,8 +14,9 @@
 
 #define FILE_NAME    "abilities.json"
 #define FORMAT       "rx580fs-abilities-1"
-#define MAX_BURST    31      /* bridge.md 2.11 */
-#define MAX_TRANSFER 0x40000 /* bridge.md 2.6 */
+#define MAX_BURST    31           /* bridge.md 2.11 */
+#define MAX_TRANSFER 0x40000      /* bridge.md 2.6 */
+#define MAX_BYTES    (256u << 10) /* of the file: hundreds of boards */
 
 static void board_key(char *out, size_t size, const struct abilities_board *b)
 {
@@ -23,12 +24,20 @@ static void board_key(char *out, size_t size, const struct abilities_board *b)
 	        b->family, b->firmware, b->card_id & 0xFFFF, b->card_id >> 16);
 }
 
+/* read_json - NULL: not there, no file, or no JSON. */
+static json_t *read_json(const char *path)
+{
+	RX_CLEANUP(free) char *text = malloc(MAX_BYTES);
+	int n = text ? rx_read_whole(path, text, MAX_BYTES) : -ENOMEM;
+
+	return n < 0 ? NULL : json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
+}
+
 /* read_boards - the "boards" object, a reference of its own. Return: NULL when there is no usable
  * file; *err says whether that is worth a word. */
 static json_t *read_boards(const char *path, int *err)
 {
-	json_error_t why;
-	json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why), *boards;
+	json_t *root = read_json(path), *boards;
 
 	*err = 0;
 	if (!root && access(path, F_OK)) {

@@ -80,9 +80,10 @@ int rx_write_whole(const char *path, const void *bytes, size_t len)
 
 	if (fd < 0)
 		return -errno;
+	errno = ENOSPC; /* a write that stops short says nothing */
 	if (write(fd, bytes, len) == (ssize_t)len && !fsync(fd) && !rename(temporary, path))
 		return 0;
-	int err = errno ? -errno : -EIO;
+	int err = -errno;
 
 	unlink(temporary);
 	return err;

@@ -326,6 +326,33 @@ static void abilities_are_kept_by_board_and_firmware(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* A folder, a pipe nobody writes to, a device without end: nothing is known, and nobody waits. */
+static void what_is_no_file_of_abilities_is_ignored(void **state)
+{
+	static const char *const make[] = {"mkdir", "mkfifo", "ln -s /dev/zero", "ln -s /nowhere"};
+	static const int code[] = {-EINVAL, -EINVAL, -EINVAL, -ENOENT};
+	const struct abilities_board b = {.family = "rtl921x", .firmware = "1.32.87"};
+	char folder[] = "/tmp/rx-state-XXXXXX", command[160];
+	struct abilities got;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	setenv("XDG_STATE_HOME", folder, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(make); i++) {
+		snprintf(command, sizeof(command),
+		        "mkdir -p %s/rx580fs && cd %s/rx580fs && %s abilities.json", folder, folder,
+		        make[i]);
+		assert_int_equal(system(command), 0);
+		int err = abilities_load(&b, &got);
+
+		if (err != code[i])
+			fail_msg("%s: expected %d, got %d", make[i], code[i], err);
+		snprintf(command, sizeof(command), "rm -r %s/rx580fs", folder);
+		assert_int_equal(system(command), 0);
+	}
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +366,7 @@ int main(void)
 	        cmocka_unit_test(names_and_serial_numbers_are_left_out),
 	        cmocka_unit_test(the_flash_with_its_serial_number_is_withheld),
 	        cmocka_unit_test(abilities_are_kept_by_board_and_firmware),
+	        cmocka_unit_test(what_is_no_file_of_abilities_is_ignored),
 	};
 
 	rx_log_set_sink(keep_log, NULL);
