@@ -25,6 +25,10 @@ struct rx_link {
 /* RX_OVERHEATED_OFF: queues stopped, fan at full speed, until the card is reset */
 enum rx_state { RX_INIT, RX_READY, RX_HUNG, RX_GONE, RX_OVERHEATED_OFF };
 
+/* How the card was found: nobody had started it; taken over from an earlier owner with what lives
+ * in its VRAM; running, not to be taken over, and therefore reset. */
+enum rx_attach { RX_ATTACH_COLD, RX_ATTACH_WARM, RX_ATTACH_RESET };
+
 /* One step of the bring-up, after it was done. */
 struct rx_step {
 	const char *name, *source;  /* constant strings */
@@ -40,6 +44,8 @@ struct rx_options {
 	const char *vbios;    /* this board's VBIOS in a file; NULL: from the card */
 	bool no_dpm;          /* stay at boot clocks, 300/300 MHz */
 	const char *firmware; /* folder with amdgpu's microcode; NULL: /lib/firmware/amdgpu */
+	bool no_attach;       /* never take over a card that runs: reset it */
+	bool keep;            /* rx_close leaves what lives in VRAM to the next owner */
 	/* @yield: called between bridge commands of long operations, where other jobs may use the
 	 * card. May be NULL. */
 	void (*yield)(void *ctx);
@@ -61,6 +67,7 @@ void rx_close(struct rx580 *rx);
  * RX_GONE also as soon as the device is seen to leave, before any call has failed. */
 struct rx_info {
 	enum rx_state state;
+	enum rx_attach attach;
 	char backend[16];       /* usb | sg | virtual */
 	char bridge_family[16]; /* rtl921x */
 	char bridge_firmware[32];
@@ -209,6 +216,36 @@ void rx_buffer_pin(struct rx_buffer *b);
 void rx_buffer_unpin(struct rx_buffer *b);
 /* rx_buffer_next - iterate: NULL gives the first, in name order. */
 struct rx_buffer *rx_buffer_next(struct rx580 *rx, const struct rx_buffer *after);
+
+/* Warm attach: a record in VRAM of what lives there, for the next owner of a card that was left
+ * running (killed, crashed). Buffers are in it by themselves; the rest says so here. */
+#define RX_KEEP_NOTE_MAX (512u << 10) /* 2.7 s on the wire */
+
+struct rx_kept {
+	char kind;             /* 'b' buffer, 'k' file of kernels/, 'p' plan, 'c' checkpoint */
+	char name[72];         /* 'k': with .cl or .co */
+	uint64_t offset, size; /* range in VRAM, of rx_alloc; size 0: none */
+	uint64_t note;         /* VRAM offset of its bytes kept by rx_keep */
+	uint32_t note_bytes, note_crc;
+	uint64_t pause, mail, state; /* 'p': VRAM offsets of its words, plan-format.md 3 */
+	/* not in the record, but found when the card was taken over: */
+	uint64_t steps_done; /* 'p' */
+	bool torn;           /* 'p': it was killed inside a step */
+	bool found;          /* by the earlier owner, not by us */
+};
+/* rx_keep - add or replace @what (kind, name, range, words); @note: bytes to be kept with it,
+ * copied to VRAM. Return: 0; -EFBIG a note of more than RX_KEEP_NOTE_MAX; -ENOSPC; link errors (all
+ * logged: it is not kept, nothing else is wrong). */
+int rx_keep(struct rx580 *rx, const struct rx_kept *what, const void *note, size_t bytes);
+/* rx_forget - no such thing any more; nothing happens when there is none. */
+void rx_forget(struct rx580 *rx, char kind, const char *name);
+/* rx_kept_next - @after NULL: the first of @kind. Valid until the next rx_keep or rx_forget. */
+const struct rx_kept *rx_kept_next(struct rx580 *rx, char kind, const struct rx_kept *after);
+/* rx_kept_note - read its bytes back, checked. @bytes: the caller's, a 0 behind them. Return: 0;
+ * -ENODATA there are none; -EBADMSG they are damaged (logged); -ENOMEM; link errors. */
+int rx_kept_note(struct rx580 *rx, const struct rx_kept *k, void **bytes);
+/* rx_keep_freeze - what is recorded now stays for the next owner: later calls change nothing. */
+void rx_keep_freeze(struct rx580 *rx);
 
 /* Queues. Two compute queues on two pipes of MEC1 (resident-plans.md 8): the service queue is used
  * inside the calls above. */

@@ -13,7 +13,12 @@ void undo_push(struct undo *u, void (*fn)(void *ctx), void *ctx)
 
 void undo_run(struct undo *u)
 {
-	while (u->count > 0) {
+	undo_run_to(u, 0);
+}
+
+void undo_run_to(struct undo *u, int count)
+{
+	while (u->count > count) {
 		u->count--;
 		u->step[u->count].fn(u->step[u->count].ctx);
 	}

@@ -18,4 +18,7 @@ void undo_push(struct undo *u, void (*fn)(void *ctx), void *ctx);
 /* undo_run - call all registered callbacks, newest first, and empty the stack. */
 void undo_run(struct undo *u);
 
+/* undo_run_to - the same for what was pushed when there were @count of them and later. */
+void undo_run_to(struct undo *u, int count);
+
 #endif

@@ -97,6 +97,8 @@ int fs_card_open(struct fs *fs)
 	        .vbios = fs->opt->vbios,
 	        .firmware = fs->opt->firmware,
 	        .no_dpm = fs->opt->no_dpm,
+	        .no_attach = fs->opt->no_attach && !fs->generation,
+	        .keep = fs->opt->keep,
 	        .trace = fs->generation ? NULL : fs->opt->trace, /* it ends with a reset */
 	        .yield = fs_yield,
 	        .yield_ctx = fs};

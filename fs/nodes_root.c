@@ -75,6 +75,16 @@ static void heat_facts(const struct rx_sensors *s, struct text *out)
 	text_key(out, "clocks", "%s", s->dpm ? "managed" : "300/300 MHz, no power management");
 }
 
+static const char *attach_word(enum rx_attach attach)
+{
+	switch (attach) {
+	case RX_ATTACH_COLD: return "cold";
+	case RX_ATTACH_WARM: return "warm";
+	case RX_ATTACH_RESET: return "reset";
+	}
+	return "cold";
+}
+
 /* All but the clock, which changes without being news. */
 static void status_facts(struct fs *fs, struct text *out)
 {
@@ -95,6 +105,7 @@ static void status_facts(struct fs *fs, struct text *out)
 	if (fs->rx)
 		heat_facts(&fs->sample.sensors, out);
 	text_key(out, "generation", "%u", i.generation);
+	text_key(out, "attach", "%s", attach_word(i.attach));
 	text_key(out, "last_error", "%s", error[0] ? error : "-");
 	text_key(out, "version", "%s", RX_VERSION);
 }

@@ -49,6 +49,10 @@ static int set_word(struct options *o, const char *word)
 		o->read_only = true;
 	else if (!strcmp(word, "dpm=off"))
 		o->no_dpm = true;
+	else if (!strcmp(word, "keep"))
+		o->keep = true;
+	else if (!strcmp(word, "attach=no") || !strcmp(word, "attach=auto"))
+		o->no_attach = !strcmp(word, "attach=no");
 	else if (!strncmp(word, "card=", 5))
 		o->card = word + 5;
 	else if (!strncmp(word, "vbios=", 6))
@@ -212,6 +216,9 @@ void options_usage(void)
 	       "  -o uid=N,gid=N   owner of the files\n"
 	       "  -o umask=N       permission bits taken away, octal\n"
 	       "  -o sample_ms=N   interval of telemetry\n"
+	       "  -o attach=no     reset a card that runs instead of taking it over\n"
+	       "  -o keep          leave buffers, kernels, plans and the snapshot in VRAM for the "
+	       "next mount\n"
 	       "\n"
 	       "hardware: unverified (no real card has been driven by this program yet)\n");
 }

@@ -15,7 +15,9 @@ struct options {
 	const char *firmware;   /* --firmware DIR, or NULL */
 	bool foreground, help, version;
 	bool allow_other, read_only, verbose;
-	bool no_dpm; /* boot clocks, no power management */
+	bool no_dpm;    /* boot clocks, no power management */
+	bool no_attach; /* -o attach=no: reset a card that runs */
+	bool keep;      /* -o keep: what lives in VRAM stays after unmounting */
 	uid_t uid;
 	gid_t gid;
 	mode_t umask;

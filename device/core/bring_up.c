@@ -209,9 +209,10 @@ static int lay_out_vram(struct rx580 *rx)
 	        true, &rx->system_area);
 	if (!err)
 		err = vram_alloc(rx->vram, "staging", 's', STAGE_BYTES, true, &rx->stage);
-	return err ? rx_fail("card", err, "no room in VRAM for the driver's own %u KiB",
-	                     (2 * CP_QUEUE_WORK_BYTES + CP_SERVICE_AREA_BYTES + STAGE_BYTES) >> 10)
-	           : 0;
+	if (err)
+		return rx_fail("card", err, "no room in VRAM for the driver's own %u KiB",
+		        (2 * CP_QUEUE_WORK_BYTES + CP_SERVICE_AREA_BYTES + STAGE_BYTES) >> 10);
+	return rx_take_over(rx);
 }
 
 static void undo_power(void *ctx)
@@ -298,6 +299,7 @@ static const struct {
         {"bridge: identify, unlock", "bridge.md 7.2 steps 1-4", open_bridge},
         {"PCI: identity, BARs, decode", "bridge.md 4, polaris.md 13.1 steps 1, 2, 7", open_pci},
         {"card: what state is it in", "polaris.md 13.1 steps 3, 5", look},
+        {"card: take over, or reset", "architecture.md, Warm attach", rx_attach},
         {"VBIOS: read, check", "polaris.md 13.1 steps 8, 9", rx_read_vbios},
         {"microcode: find the files", "polaris.md 4.1", rx_load_firmware},
         {"POST: ASIC_Init when needed", "polaris.md 13.1 steps 6, 7, 10-12", rx_post},
@@ -308,7 +310,11 @@ static const struct {
         {"graphics core: constants, RLC, MEC", "polaris.md 13.4", open_cp},
         {"queues: activate, ring tests", "polaris.md 13.5", open_queues},
         {"power: clocks, limits", "polaris.md 10.5, 13.6 steps 62, 63", rx_start_power},
+        {"VRAM: a record for the next owner", "architecture.md, Warm attach", rx_start_record},
 };
+
+/* Of the checklist: what comes before it knows nothing of the card's state. */
+#define FIRST_LOOK 2
 
 static void report(struct rx580 *rx, size_t row, int err, uint64_t begin_ns,
         const struct scsi_counters *before, uint64_t model_before)
@@ -332,12 +338,11 @@ static void report(struct rx580 *rx, size_t row, int err, uint64_t begin_ns,
 		rx->opt.on_step(rx->opt.on_step_ctx, &step);
 }
 
-int rx_bring_up(struct rx580 *rx)
+static int run_steps(struct rx580 *rx, size_t from, size_t to)
 {
 	int err = 0;
 
-	undo_push(&rx->undo, undo_link, rx);
-	for (size_t i = 0; i < ARRAY_SIZE(checklist) && !err; i++) {
+	for (size_t i = from; i < to && !err; i++) {
 		struct scsi_counters before;
 		uint64_t begin = now_ns(), model = rx_model_ns(rx);
 
@@ -348,4 +353,40 @@ int rx_bring_up(struct rx580 *rx)
 	if (err == -ENODEV) /* nothing to be undone on it */
 		rx->info.state = RX_GONE;
 	return err;
+}
+
+/* start_over - from the look at the card on, which will be reset: a queue that is stuck, microcode
+ * that is not there, or anything else an earlier owner can leave. */
+static int start_over(struct rx580 *rx, int mark)
+{
+	undo_run_to(&rx->undo, mark);
+	rx->smu = NULL;
+	rx->gmc = NULL;
+	rx->cp = NULL;
+	rx->service = NULL;
+	rx->service_queue = rx->plan_queue = NULL;
+	rx->bios = NULL;
+	rx->vram = NULL;
+	rx->fresh = false;
+	rx->info.queues_running = false;
+	rx->firmware = (struct fw_set){0};
+	rx->keep = (struct keep){.refuse = "it could not be brought up as it was found, see above"};
+	return run_steps(rx, FIRST_LOOK, ARRAY_SIZE(checklist));
+}
+
+int rx_bring_up(struct rx580 *rx)
+{
+	undo_push(&rx->undo, undo_link, rx);
+	int err = run_steps(rx, 0, FIRST_LOOK);
+	int mark = rx->undo.count;
+
+	if (rx->opt.no_attach)
+		rx->keep.refuse = "as asked for";
+	if (!err)
+		err = run_steps(rx, FIRST_LOOK, ARRAY_SIZE(checklist));
+	bool found_running = rx->info.attach == RX_ATTACH_WARM;
+
+	if (!err || !found_running || err == -ENODEV || err == -ENOMEM)
+		return err;
+	return start_over(rx, mark);
 }

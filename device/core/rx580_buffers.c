@@ -36,9 +36,30 @@ static void take_out(struct rx580 *rx, struct rx_buffer *b)
 	*at = b->next;
 }
 
+/* record - for the next owner of the card; that it cannot be told is no reason to fail. */
+static void record(struct rx_buffer *b, enum keep_op op)
+{
+	struct rx_kept e = {.kind = 'b', .offset = b->size ? b->offset : 0, .size = b->size};
+
+	memcpy(e.name, b->name, sizeof(b->name));
+	rx_record(b->rx, op, &e);
+}
+
 static void range_name(const struct rx_buffer *b, char tag[80])
 {
 	snprintf(tag, 80, "buffers/%s", b->name);
+}
+
+static struct rx_buffer *add(struct rx580 *rx, const char *name)
+{
+	struct rx_buffer *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->rx = rx;
+	snprintf(b->name, sizeof(b->name), "%s", name);
+	insert(rx, b);
+	return b;
 }
 
 int rx_buffer_create(struct rx580 *rx, const char *name, struct rx_buffer **out)
@@ -47,15 +68,28 @@ int rx_buffer_create(struct rx580 *rx, const char *name, struct rx_buffer **out)
 		return -EINVAL;
 	if (rx_buffer_find(rx, name))
 		return -EEXIST;
-	struct rx_buffer *b = calloc(1, sizeof(*b));
+	struct rx_buffer *b = add(rx, name);
 
 	if (!b)
 		return -ENOMEM;
-	b->rx = rx;
-	snprintf(b->name, sizeof(b->name), "%s", name);
-	insert(rx, b);
+	record(b, KEEP_PUT);
 	*out = b;
 	return 0;
+}
+
+int rx_buffer_adopt(struct rx580 *rx, const struct rx_kept *e)
+{
+	struct rx_buffer *b = add(rx, e->name);
+	char tag[80];
+
+	if (!b)
+		return -ENOMEM;
+	if (!e->size)
+		return 0;
+	range_name(b, tag);
+	b->offset = e->offset;
+	b->size = e->size;
+	return vram_take(rx->vram, tag, 'b', e->offset, e->size);
 }
 
 struct rx_buffer *rx_buffer_find(struct rx580 *rx, const char *name)
@@ -167,10 +201,13 @@ static int move(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
 		rx_free(rx, offset);
 		return err;
 	}
-	if (b->size)
-		rx_free(rx, b->offset);
+	uint64_t old = b->offset, had = b->size;
+
 	b->offset = offset;
 	b->size = size;
+	record(b, KEEP_PUT);
+	if (had) /* not before the record says where it is now */
+		rx_free(rx, old);
 	return 0;
 }
 
@@ -182,9 +219,11 @@ static int grow(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
 		return move(rx, b, size);
 	if (!err)
 		err = zero(rx, b->offset, b->size, size);
-	if (!err)
-		b->size = size;
-	return err;
+	if (err)
+		return err;
+	b->size = size;
+	record(b, KEEP_PUT);
+	return 0;
 }
 
 static int shrink(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
@@ -195,9 +234,11 @@ static int shrink(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
 		err = resize_in_place(rx, b, size);
 	else
 		rx_free(rx, b->offset);
-	if (!err)
-		b->size = size;
-	return err;
+	if (err)
+		return err;
+	b->size = size;
+	record(b, KEEP_PUT);
+	return 0;
 }
 
 int rx_buffer_resize(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
@@ -219,6 +260,7 @@ int rx_buffer_remove(struct rx580 *rx, struct rx_buffer *b)
 {
 	if (b->pins)
 		return -EBUSY;
+	record(b, KEEP_DROP);
 	if (b->size)
 		rx_free(rx, b->offset);
 	take_out(rx, b);
@@ -240,9 +282,11 @@ int rx_buffer_rename(struct rx580 *rx, struct rx_buffer *b, const char *name)
 		err = rx_buffer_remove(rx, target);
 	if (err)
 		return err;
+	record(b, KEEP_DROP);
 	take_out(rx, b);
 	snprintf(b->name, sizeof(b->name), "%s", name);
 	insert(rx, b);
+	record(b, KEEP_PUT);
 	range_name(b, tag);
 	pthread_mutex_lock(&rx->lock);
 	if (b->size)

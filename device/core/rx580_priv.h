@@ -6,6 +6,7 @@
 
 #include "device/core/backend.h"
 #include "device/core/heat.h"
+#include "device/core/keep.h"
 #include "device/cp/cp.h"
 #include "device/firmware/firmware.h"
 #include "device/gmc/gmc.h"
@@ -28,6 +29,16 @@
  */
 #define MICROCODE_AT    (10ull << 20)
 #define MICROCODE_BYTES (5ull << 20)
+
+/* The record of what lives in VRAM: attach.c, record.c */
+struct keep {
+	struct keep_list list;
+	uint64_t generation; /* of the area in use */
+	unsigned area, used; /* records in its log */
+	bool on, frozen;
+	bool broken;        /* the log's end is not known: write the other area */
+	const char *refuse; /* why a card that runs is not to be taken over; NULL: it may */
+};
 
 struct rx580 {
 	struct rx_options opt;
@@ -53,6 +64,7 @@ struct rx580 {
 		struct vbios_powerplay pp;
 	} board;
 	struct heat heat;
+	struct keep keep;
 	bool fresh;           /* this start was a cold one: nothing ran before */
 	uint64_t system_area; /* queues' work, the service ring, staging */
 	uint64_t stage;
@@ -79,6 +91,16 @@ int rx_read_vbios(struct rx580 *rx);
 int rx_look_at_card(struct rx580 *rx);
 int rx_post(struct rx580 *rx);
 int rx_reset_chip(struct rx580 *rx);
+/* attach.c: take a running card over or reset it (rx->info.attach); what lives in its VRAM into the
+ * allocator; how far its plans got, once the queues stand. */
+int rx_attach(struct rx580 *rx);
+int rx_take_over(struct rx580 *rx);
+int rx_read_kept_steps(struct rx580 *rx);
+/* record.c: begin the record of this owner; one change of it. */
+int rx_start_record(struct rx580 *rx);
+int rx_record(struct rx580 *rx, enum keep_op op, const struct rx_kept *e);
+/* rx_buffer_adopt - a buffer of the earlier owner. -EEXIST its range is taken. */
+int rx_buffer_adopt(struct rx580 *rx, const struct rx_kept *e);
 struct atom;
 /* rx_atom_open - an interpreter for the VBIOS that reaches this card; atom_close it. */
 int rx_atom_open(struct rx580 *rx, struct atom **out);

@@ -380,7 +380,9 @@ int cp_stop_leftover(struct cp *cp, unsigned pipe)
 	rx_log(LOG_WARN, "cp",
 	        "a queue of an earlier driver still runs on pipe %u (was it killed?): stopping it",
 	        pipe);
-	return cp_queue_kill(&q);
+	/* when all of its ring was fetched it may end by itself: the last step of a plan's grant */
+	err = state.rptr == state.wptr ? cp_queue_drain(&q, 2000) : -ETIMEDOUT;
+	return err == -ETIMEDOUT ? cp_queue_kill(&q) : err;
 }
 
 /* cp_queue_dump - polaris.md 12.2 step 2 */

@@ -22,6 +22,9 @@ void gmc_free(struct gmc *g);
  * Return: 0; -EIO the memory is not up, or does not hold data.
  */
 int gmc_start(struct gmc *g);
+/* gmc_spare_vram - before gmc_start: what lies above the reserve is somebody's; test the reserve
+ * only. */
+void gmc_spare_vram(struct gmc *g);
 void gmc_stop(struct gmc *g);
 
 uint64_t gmc_vram_bytes(const struct gmc *g);

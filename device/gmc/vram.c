@@ -128,6 +128,21 @@ int vram_alloc_roomy(struct vram *v, const char *name, char kind, uint64_t size,
 	return err ? err : place(v, 0, v->total, size, true, name, kind, offset);
 }
 
+int vram_take(struct vram *v, const char *name, char kind, uint64_t offset, uint64_t size)
+{
+	int err = checked_size(v, size, &size);
+	uint64_t start, end;
+
+	if (err || offset % VRAM_GRANULE || !range_ok(offset, size, v->total))
+		return -EINVAL;
+	for (size_t i = 0; i < v->n; i++) {
+		hole_after(v, i, 0, v->total, &start, &end);
+		if (offset >= start && offset < end && size <= end - offset)
+			return insert_at(v, i + 1, offset, offset + size, name, kind);
+	}
+	return -EEXIST;
+}
+
 /* find - index of the range that starts at @offset; the reserve is not to be found. */
 static size_t find(const struct vram *v, uint64_t offset)
 {

@@ -25,6 +25,9 @@ int vram_alloc(struct vram *v, const char *name, char kind, uint64_t size, bool 
         uint64_t *offset);
 /* vram_alloc_roomy - as vram_alloc, in the largest hole, for something that is expected to grow. */
 int vram_alloc_roomy(struct vram *v, const char *name, char kind, uint64_t size, uint64_t *offset);
+/* vram_take - exactly this range. Return: 0; -EEXIST somebody has some of it; -EINVAL not in VRAM,
+ * or not aligned; -ENOMEM. */
+int vram_take(struct vram *v, const char *name, char kind, uint64_t offset, uint64_t size);
 /* vram_resize - in place. Return: 0; -ENOSPC the neighbour is in the way; -ENOENT @offset is no
  * range's start. */
 int vram_resize(struct vram *v, uint64_t offset, uint64_t size);

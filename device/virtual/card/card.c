@@ -54,6 +54,18 @@ bool card_vram_offset(struct vcard *c, uint64_t mc, uint64_t len, uint64_t *off)
 	return true;
 }
 
+/* What an owner leaves in the VRAM of a card it has brought up and left idle: docs/architecture.md,
+ * "Warm attach". Its generation is 1. */
+#define KEPT_AT (9u << 20)
+/* clang-format off */
+static const uint8_t kept_nothing[64] = {
+        0x52, 0x58, 0x35, 0x38, 0x30, 0x4B, 0x50, 0x54, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00,
+        0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x72, 0x78, 0x35, 0x38, 0x30, 0x66, 0x73, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x90, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xBA, 0x3C, 0xAA, 0x89,
+};
+/* clang-format on */
+
 /* power_up - a cold card, or one that its VBIOS has posted and whose microcode is loaded
  * (polaris.md 14.1 E2, E1). With the lock held. */
 static void power_up(struct vcard *c)
@@ -66,22 +78,31 @@ static void power_up(struct vcard *c)
 	card_mmio_reset(c);
 	card_heat_reset(c);
 	vmem_scramble(c->mem);
+	if (!c->opt.cold)
+		vmem_dram_write(c->mem, KEPT_AT, kept_nothing, sizeof(kept_nothing));
 	gcn3_invalidate_l1(c->engine);
 	gcn3_invalidate_kcache(c->engine);
 	gcn3_invalidate_icache(c->engine);
 }
 
-void card_chip_reset(struct vcard *c)
+static void reset(struct vcard *c, bool cold)
 {
 	card_cp_quiesce(c);
+	c->opt.cold = cold;
 	power_up(c);
+}
+
+/* Nobody posts a card that was reset by itself. */
+void card_chip_reset(struct vcard *c)
+{
+	reset(c, true);
 	c->reset_until_ns = now_ns() + RESET_SILENCE_NS;
 }
 
 void vcard_reset(struct vcard *c)
 {
 	pthread_mutex_lock(&c->lock);
-	card_chip_reset(c);
+	reset(c, c->born_cold);
 	c->reset_until_ns = 0; /* PERST# lasts longer than the card's own reset */
 	pthread_mutex_unlock(&c->lock);
 }
@@ -113,6 +134,7 @@ int vcard_new(struct vcard **out, const struct vcard_options *opt)
 	if (!c)
 		return -ENOMEM;
 	c->opt = *opt;
+	c->born_cold = opt->cold;
 	if (!c->opt.vram_bytes)
 		c->opt.vram_bytes = DEFAULT_VRAM;
 	pthread_mutex_init(&c->lock, NULL);

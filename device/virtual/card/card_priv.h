@@ -120,6 +120,7 @@ struct card_hdp;
 
 struct vcard {
 	struct vcard_options opt;
+	bool born_cold; /* what power makes of it; opt.cold: what it is */
 	struct vmem *mem;
 	struct gcn3_engine *engine;
 	pthread_mutex_t lock;

@@ -1,0 +1,219 @@
+/* record.c - the record of what lives in VRAM (keep.h), kept true for the next owner of the card.
+ *
+ * Nothing here waits for HDP: a record that was written reaches VRAM also when its writer is
+ * killed, and whoever reads it flushes first (attach.c). Records are written in the order in which
+ * they hold, so a log cut anywhere tells of a state that was.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "device/core/rx580_priv.h"
+#include "device/err.h"
+
+/* write_area - the whole list into the other area, header last. */
+static int write_area(struct rx580 *rx)
+{
+	struct keep *k = &rx->keep;
+	unsigned area = (k->area + 1) % KEEP_AREAS;
+	struct keep_header h = {.generation = k->generation + 1, .writer = "rx580fs " RX_VERSION};
+	uint8_t head[KEEP_HEADER_BYTES];
+	size_t bytes = k->list.n * KEEP_RECORD_BYTES;
+	RX_CLEANUP(free) uint8_t *log = malloc(bytes + 1);
+
+	if (!log)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->list.n; i++)
+		keep_record_build(log + i * KEEP_RECORD_BYTES, h.generation, (unsigned)i, KEEP_PUT,
+		        &k->list.entry[i]);
+	keep_header_build(head, &h);
+	int err =
+	        bytes ? gmc_window_write(rx->gmc, keep_area_at(area) + KEEP_LOG_AT, log, bytes) : 0;
+
+	if (!err)
+		err = gmc_window_write(rx->gmc, keep_area_at(area), head, sizeof(head));
+	k->broken = err != 0;
+	if (err)
+		return err;
+	k->area = area;
+	k->generation = h.generation;
+	k->used = (unsigned)k->list.n;
+	return 0;
+}
+
+static int append(struct rx580 *rx, enum keep_op op, const struct rx_kept *e)
+{
+	struct keep *k = &rx->keep;
+	uint8_t bytes[KEEP_RECORD_BYTES];
+
+	if (k->broken || k->used == KEEP_RECORDS)
+		return write_area(rx);
+	keep_record_build(bytes, k->generation, k->used, op, e);
+	int err = gmc_window_write(rx->gmc,
+	        keep_area_at(k->area) + KEEP_LOG_AT + k->used * KEEP_RECORD_BYTES, bytes,
+	        sizeof(bytes));
+
+	k->broken = err != 0;
+	k->used += !err;
+	return err;
+}
+
+static bool recording(const struct rx580 *rx)
+{
+	return rx->keep.on && !rx->keep.frozen && rx->info.state != RX_GONE;
+}
+
+int rx_record(struct rx580 *rx, enum keep_op op, const struct rx_kept *e)
+{
+	int err = 0;
+
+	if (!recording(rx))
+		return 0;
+	if (op == KEEP_PUT)
+		err = keep_list_put(&rx->keep.list, e);
+	else
+		keep_list_drop(&rx->keep.list, e->kind, e->name);
+	rx->hold++; /* the log has one end */
+	if (!err)
+		err = append(rx, op, e);
+	rx->hold--;
+	return err ? rx_fail("warm", rx_done(rx, err),
+	                     "%s: not recorded for the next owner of the card: %s", e->name,
+	                     strerror(-err))
+	           : 0;
+}
+
+/* release_found - of an entry that is being replaced or forgotten; also a plan's range that was
+ * only taken so that nobody else got it. */
+static void release_found(struct rx580 *rx, const struct rx_kept *old, uint64_t kept_offset)
+{
+	if (old->note_bytes)
+		rx_free(rx, old->note);
+	if (old->kind == 'p' && old->found && old->size && old->offset != kept_offset)
+		rx_free(rx, old->offset);
+}
+
+static int put_note(struct rx580 *rx, struct rx_kept *e, const void *note, size_t bytes)
+{
+	e->note = e->note_bytes = e->note_crc = 0;
+	if (!bytes)
+		return 0;
+	if (bytes > RX_KEEP_NOTE_MAX)
+		return -EFBIG;
+	int err = rx_alloc(rx, "kept for the next owner", bytes, RX_IN_WINDOW, &e->note);
+
+	if (err)
+		return err;
+	e->note_bytes = (uint32_t)bytes;
+	e->note_crc = keep_crc32(0, note, bytes);
+	err = rx_vram_write_raw(rx, e->note, note, bytes);
+	if (err)
+		rx_free(rx, e->note);
+	return err;
+}
+
+int rx_keep(struct rx580 *rx, const struct rx_kept *what, const void *note, size_t bytes)
+{
+	struct rx_kept e = *what, old = {0};
+
+	if (!recording(rx))
+		return 0;
+	e.found = false;
+	int err = put_note(rx, &e, note, bytes);
+
+	if (err)
+		return rx_fail("warm", err,
+		        "%s (%zu bytes): not kept for the next owner of the card: %s", e.name,
+		        bytes, strerror(-err));
+	const struct rx_kept *before = keep_list_find(&rx->keep.list, e.kind, e.name);
+
+	if (before)
+		old = *before;
+	err = rx_record(rx, KEEP_PUT, &e);
+	if (!err && before)
+		release_found(rx, &old, e.offset);
+	return err;
+}
+
+void rx_forget(struct rx580 *rx, char kind, const char *name)
+{
+	const struct rx_kept *e = keep_list_find(&rx->keep.list, kind, name);
+
+	if (!e || !recording(rx))
+		return;
+	struct rx_kept old = *e;
+
+	rx_record(rx, KEEP_DROP, &old);
+	release_found(rx, &old, UINT64_MAX);
+}
+
+const struct rx_kept *rx_kept_next(struct rx580 *rx, char kind, const struct rx_kept *after)
+{
+	const struct keep_list *l = &rx->keep.list;
+
+	for (size_t i = after ? (size_t)(after - l->entry) + 1 : 0; i < l->n; i++)
+		if (l->entry[i].kind == kind)
+			return &l->entry[i];
+	return NULL;
+}
+
+int rx_kept_note(struct rx580 *rx, const struct rx_kept *k, void **bytes)
+{
+	uint64_t at = k->note;
+	uint32_t n = k->note_bytes, crc = k->note_crc;
+	uint8_t *copy = n ? malloc((size_t)n + 1) : NULL;
+
+	if (!copy)
+		return n ? -ENOMEM : -ENODATA;
+	copy[n] = 0;
+	int err = rx_vram_read(rx, at, copy, n);
+
+	if (!err && keep_crc32(0, copy, n) != crc)
+		err = rx_fail("warm", -EBADMSG, "%s: what was kept of it is damaged", k->name);
+	if (err) {
+		free(copy);
+		return err;
+	}
+	*bytes = copy;
+	return 0;
+}
+
+void rx_keep_freeze(struct rx580 *rx)
+{
+	rx->keep.frozen = true;
+}
+
+/* ---- first and last of a life ---- */
+
+/* end_record - a card left alone is idle and empty, unless everything is to stay. */
+static void end_record(void *ctx)
+{
+	struct rx580 *rx = ctx;
+
+	if (recording(rx) && !rx->opt.keep) {
+		keep_list_free(&rx->keep.list);
+		write_area(rx);
+		gmc_hdp_flush(rx->gmc);
+	}
+	rx->keep.on = false;
+}
+
+int rx_start_record(struct rx580 *rx)
+{
+	struct timespec now;
+	int err = 0;
+
+	if (rx->info.attach == RX_ATTACH_WARM) {
+		err = rx_read_kept_steps(rx);
+	} else { /* larger than that of anybody's record which outlived a reset */
+		clock_gettime(CLOCK_REALTIME, &now);
+		rx->keep.generation = (uint64_t)now.tv_sec << 20;
+	}
+	if (!err)
+		err = write_area(rx);
+	if (err)
+		return err;
+	rx->keep.on = true;
+	undo_push(&rx->undo, end_record, rx);
+	return 0;
+}
