@@ -119,7 +119,7 @@ static void store_data(struct venc *e, uint32_t data, uint8_t enables)
 {
 	for (unsigned lane = 0; lane < 4; lane++)
 		*reg(e, TLP_DATA + 3 - lane) =
-		        enables >> lane & 1 ? (uint8_t)(data >> 8 * lane) : UNSELECTED;
+		        (uint8_t)(enables >> lane & 1 ? data >> 8 * lane : UNSELECTED);
 }
 
 static uint16_t completer(struct venc *e)
