@@ -3,14 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign.h"
 #include "helper_images.h"
-
-const char *images_folder(void)
-{
-	const char *folder = getenv("RX_VBIOS_DIR");
-
-	return folder ? folder : RX_SOURCE_DIR "/../shared/vbios";
-}
 
 static void load(const char *path, struct image *im)
 {
@@ -38,7 +32,7 @@ size_t images_load(struct image *images, size_t max)
 	glob_t found;
 	size_t n = 0;
 
-	snprintf(pattern, sizeof(pattern), "%s/*.rom", images_folder());
+	snprintf(pattern, sizeof(pattern), "%s/*.rom", vbios_folder());
 	if (!glob(pattern, 0, NULL, &found)) {
 		for (; n < found.gl_pathc && n < max; n++)
 			load(found.gl_pathv[n], &images[n]);

@@ -1,5 +1,5 @@
 /* helper_images.h - real VBIOS images for the tests, which are not part of the project: every
- * NAME.rom of the folder RX_VBIOS_DIR names, by default ../shared/vbios beside the project.
+ * NAME.rom of the folder foreign.h names.
  */
 #ifndef HELPER_IMAGES_H
 #define HELPER_IMAGES_H
@@ -12,9 +12,6 @@ struct image {
 	uint8_t *data;
 	size_t size;
 };
-
-/* images_folder - where they are. */
-const char *images_folder(void);
 
 /* images_load - at most @max of them, in order of name; says aloud when there is none.
  * Return: how many. images_free() releases them.

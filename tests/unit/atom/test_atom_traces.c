@@ -14,6 +14,7 @@
 #include "device/atom/atom.h"
 #include "device/err.h"
 #include "device/log.h"
+#include "foreign.h"
 #include "helper_images.h"
 #include "helper_policy.h"
 
@@ -225,7 +226,7 @@ static void play_all(const char *kind)
 	for (size_t i = 0; i < n; i++) {
 		char path[4096];
 
-		snprintf(path, sizeof(path), "%s/traces/%s.%s.trace.gz", images_folder(),
+		snprintf(path, sizeof(path), "%s/traces/%s.%s.trace.gz", vbios_folder(),
 		        images[i].name, kind);
 		play_file(&images[i], path);
 	}

@@ -14,6 +14,7 @@
 #include "device/vbios/powerplay.h"
 #include "device/vbios/voltage.h"
 #include "device/vbios/vram_info.h"
+#include "foreign.h"
 #include "helper_images.h"
 #include "helper_render.h"
 
@@ -84,8 +85,7 @@ static void decoded_tables_equal_those_of_another_parser(void **state)
 		json_error_t error;
 		char path[4096];
 
-		snprintf(
-		        path, sizeof(path), "%s/expected/%s.json", images_folder(), images[i].name);
+		snprintf(path, sizeof(path), "%s/expected/%s.json", vbios_folder(), images[i].name);
 		json_t *want = json_load_file(path, 0, &error);
 
 		if (!want)

@@ -8,16 +8,10 @@
 #include <unistd.h>
 
 #include "device/bytes.h"
+#include "foreign.h"
 #include "tests/unit/card/helper_cold.h"
 
 #define MAX_IMAGES 64
-
-static const char *folder(void)
-{
-	const char *dir = getenv("RX_VBIOS_DIR");
-
-	return dir ? dir : RX_SOURCE_DIR "/../shared/vbios";
-}
 
 struct replay {
 	const char *name;
@@ -93,7 +87,7 @@ static bool replay_image(const char *rom)
 	struct replay r = {.name = base};
 	FILE *f;
 
-	snprintf(trace, sizeof(trace), "%s/traces/%.*s.asic_init.trace.gz", folder(),
+	snprintf(trace, sizeof(trace), "%s/traces/%.*s.asic_init.trace.gz", vbios_folder(),
 	        (int)(strlen(base) - 4), base);
 	if (access(trace, R_OK))
 		return false;
@@ -117,7 +111,7 @@ static void real_images_post_the_card_as_traced(void **state)
 	glob_t found;
 
 	(void)state;
-	snprintf(pattern, sizeof(pattern), "%s/*.rom", folder());
+	snprintf(pattern, sizeof(pattern), "%s/*.rom", vbios_folder());
 	if (!glob(pattern, 0, NULL, &found)) {
 		for (size_t i = 0; i < found.gl_pathc && i < MAX_IMAGES; i++)
 			done += replay_image(found.gl_pathv[i]);
@@ -125,7 +119,7 @@ static void real_images_post_the_card_as_traced(void **state)
 	}
 	if (!done) {
 		fprintf(stderr, "SKIPPED: no image with a trace in %s (set RX_VBIOS_DIR)\n",
-		        folder());
+		        vbios_folder());
 		skip();
 	}
 }

@@ -8,6 +8,7 @@
 
 #include "device/atom/atom.h"
 #include "device/log.h"
+#include "foreign.h"
 #include "tests/unit/card/helper_cold.h"
 
 #define FLASH_BYTES 0x40000u
@@ -97,13 +98,11 @@ static void post_real(const char *path)
 
 static void real_images_post_the_card(void **state)
 {
-	const char *folder = getenv("RX_VBIOS_DIR");
 	char pattern[4096];
 	glob_t found;
 
 	(void)state;
-	snprintf(pattern, sizeof(pattern), "%s/*.rom",
-	        folder ? folder : RX_SOURCE_DIR "/../shared/vbios");
+	snprintf(pattern, sizeof(pattern), "%s/*.rom", vbios_folder());
 	if (glob(pattern, 0, NULL, &found)) {
 		fprintf(stderr, "SKIPPED: no VBIOS image %s (set RX_VBIOS_DIR)\n", pattern);
 		skip();

@@ -9,6 +9,7 @@
 #include "device/bytes.h"
 #include "device/pci/pci.h"
 #include "device/regs/regs.h"
+#include "foreign.h"
 
 /* ---- a bridge that is none ---- */
 
@@ -142,9 +143,7 @@ static void post(struct cold *c)
 
 static char *image_path(const char *name, char *path, size_t size)
 {
-	const char *folder = getenv("RX_VBIOS_DIR");
-
-	snprintf(path, size, "%s/%s.rom", folder ? folder : RX_SOURCE_DIR "/../shared/vbios", name);
+	snprintf(path, size, "%s/%s.rom", vbios_folder(), name);
 	return path;
 }
 

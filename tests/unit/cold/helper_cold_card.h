@@ -1,7 +1,6 @@
 /* helper_cold_card.h - the driver's pci, regs, gmc and smu on a virtual card that has just got
  * power, without cable and enclosure between: configuration and memory requests go to the card as
- * they are. POST is done with a VBIOS image of the folder RX_VBIOS_DIR names (by default
- * ../shared/vbios beside the project). */
+ * they are. POST is done with a VBIOS image of the folder foreign.h names. */
 #ifndef HELPER_COLD_CARD_H
 #define HELPER_COLD_CARD_H
 

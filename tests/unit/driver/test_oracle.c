@@ -11,10 +11,11 @@
 #include "device/bytes.h"
 #include "device/core/rx580_priv.h"
 #include "device/regs/regs.h"
+#include "foreign.h"
 #include "helper_card.h"
 #include "helper_pipe.h"
 
-#define TRACE    RX_SOURCE_DIR "/../shared/traces/amdgpu-6.1/rx580-e4-dpm0.accesses.tsv.gz"
+#define TRACE    "amdgpu-6.1/rx580-e4-dpm0.accesses.tsv.gz"
 #define BAR0     0xF0000000u /* bridge.md 2.14 */
 #define BAR5     0xE0040000u
 #define MAX_ROWS 4096
@@ -50,12 +51,14 @@ static void add(struct writes *w, uint32_t dword, uint32_t value)
 /* load - false: there is no trace beside this project. Rows that elide or repeat hold one write. */
 static bool load(struct writes *stock)
 {
-	char line[256], phase[32], rw[4];
+	char line[256], phase[32], rw[4], path[512], command[600];
 	unsigned dword, value;
 
-	if (access(TRACE, R_OK))
+	snprintf(path, sizeof(path), "%s/" TRACE, traces_folder());
+	if (access(path, R_OK))
 		return false;
-	FILE *f = popen("gzip -dc " TRACE, "r");
+	snprintf(command, sizeof(command), "gzip -dc '%s'", path);
+	FILE *f = popen(command, "r");
 
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f))
@@ -256,7 +259,7 @@ static void every_write_of_ours_is_the_stock_drivers_or_has_a_reason(void **stat
 
 	(void)state;
 	if (!load(&stock)) {
-		print_message("skipped: no %s\n", TRACE);
+		print_message("skipped: no %s/" TRACE "\n", traces_folder());
 		skip();
 	}
 	bring_up_recorded(&r);
@@ -284,7 +287,7 @@ static void every_register_of_the_stock_driver_is_written_or_left_out_for_a_reas
 
 	(void)state;
 	if (!load(&stock)) {
-		print_message("skipped: no %s\n", TRACE);
+		print_message("skipped: no %s/" TRACE "\n", traces_folder());
 		skip();
 	}
 	bring_up_recorded(&r);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "device/regs/regs.h"
+#include "foreign.h"
 
 static int host_read(void *ctx, uint32_t reg, uint32_t *value)
 {
@@ -57,13 +58,11 @@ struct board *board_open(const char *name)
 {
 	static const struct atom_host host = {
 	        .reg_read = host_read, .reg_write = host_write, .delay_us = host_delay};
-	const char *folder = getenv("RX_VBIOS_DIR");
 	struct board *b = calloc(1, sizeof(*b));
 	char path[512];
 
 	assert_non_null(b);
-	snprintf(path, sizeof(path), "%s/%s.rom",
-	        folder ? folder : RX_SOURCE_DIR "/../shared/vbios", name);
+	snprintf(path, sizeof(path), "%s/%s.rom", vbios_folder(), name);
 	b->image = read_file(path, &b->size);
 	if (!b->image) {
 		fprintf(stderr, "SKIPPED: no VBIOS image %s (set RX_VBIOS_DIR)\n", path);
@@ -105,9 +104,7 @@ void board_close(struct board *b)
 
 const char *helper_trace(const char *name, char *path, size_t size)
 {
-	const char *folder = getenv("RX_TRACES_DIR");
-
-	snprintf(path, size, "%s/%s", folder ? folder : RX_SOURCE_DIR "/../shared/traces", name);
+	snprintf(path, size, "%s/%s", traces_folder(), name);
 	if (access(path, R_OK) == 0)
 		return path;
 	fprintf(stderr, "SKIPPED: no trace %s (set RX_TRACES_DIR)\n", path);

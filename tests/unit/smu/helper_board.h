@@ -1,7 +1,5 @@
 /* helper_board.h - a VBIOS image with its decoded tables and an interpreter, for
- * builders of SMU tables. The image and the stock driver's tables are not part of the project:
- * RX_VBIOS_DIR and RX_TRACES_DIR name their folders, by default ../shared/vbios and
- * ../shared/traces beside it. */
+ * builders of SMU tables. The image and the stock driver's tables are where foreign.h says. */
 #ifndef HELPER_BOARD_H
 #define HELPER_BOARD_H
 
