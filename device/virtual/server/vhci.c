@@ -29,24 +29,18 @@ int vhci_free_port(const char *status, bool super_speed)
 
 static int read_status(char *text, size_t size)
 {
-	int fd = open(CONTROLLER "status", O_RDONLY | O_CLOEXEC);
+	RX_CLEANUP(close) int fd = open(CONTROLLER "status", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-	int err = n < 0 ? -errno : 0;
 
-	if (fd >= 0)
-		close(fd);
 	text[n < 0 ? 0 : n] = 0;
-	return err;
+	return n < 0 ? -errno : 0;
 }
 
 static int write_attach(const char *words)
 {
-	int fd = open(CONTROLLER "attach", O_WRONLY | O_CLOEXEC);
-	int err = fd < 0 || write(fd, words, strlen(words)) < 0 ? -errno : 0;
+	RX_CLEANUP(close) int fd = open(CONTROLLER "attach", O_WRONLY | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
-	return err;
+	return fd < 0 || write(fd, words, strlen(words)) < 0 ? -errno : 0;
 }
 
 static const char *advice(int err)

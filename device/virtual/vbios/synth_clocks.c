@@ -13,12 +13,6 @@
 
 #define CLOCK_BITS 0x00FFFFFFu
 
-static void end(struct atom_asm *a)
-{
-	as_plain(a, ATOM_EOT);
-	as_end(a);
-}
-
 /* find_range - the first row of SMU_Info whose clock is not below WS[0]; its post divider's
  * exponent comes to WS[1]. The last row holds for all above. Labels 1, 2.
  */
@@ -65,7 +59,7 @@ static void compute_pll(struct atom_asm *a)
 	as_op(a, ATOM_MOVE, as_at(as_ps(2), ATOM_BYTE8), as_at(as_imm(1), ATOM_BYTE0));
 	for (unsigned i = 3; i < 6; i++) /* no spread spectrum, no peak current control */
 		as_clear(a, as_ps(i));
-	end(a);
+	synth_end(a);
 }
 
 /* set_engine_clock - bypass, new words, ask for the frequency, back from bypass. */
@@ -86,7 +80,7 @@ static void set_engine_clock(struct atom_asm *a)
 	synth_wait_set(a, as_reg(PLL_STATUS), 2, 2);
 	as_op(a, ATOM_AND, as_reg(PLL_REQUEST), as_imm(~0x11u));
 	synth_smc_done(a);
-	end(a);
+	synth_end(a);
 }
 
 /* get_engine_clock - the words back into 10 kHz: (integer.fraction * reference) >> exponent. */
@@ -106,7 +100,7 @@ static void get_engine_clock(struct atom_asm *a)
 	as_op(a, ATOM_ADD, as_ws(2), as_imm(1)); /* the words were rounded down */
 	as_op(a, ATOM_SHR, as_ws(2), as_ws(1));
 	as_op(a, ATOM_MOVE, as_ps(0), as_ws(2));
-	end(a);
+	synth_end(a);
 }
 
 static void memory_clock(struct atom_asm *a)
@@ -119,10 +113,10 @@ static void memory_clock(struct atom_asm *a)
 	as_op(a, ATOM_MOVE, as_ps(1), as_imm(7)); /* train again: synth_memory.c */
 	as_byte_op(a, ATOM_CALL_TABLE, ATOM_CMD_MC_SEQ_Control);
 	as_op(a, ATOM_MOVE, MEMORY_CLOCK_NOW, as_ws(0));
-	end(a);
+	synth_end(a);
 	as_command(a, ATOM_CMD_GetMemoryClock, 1, 1, 0, 4);
 	as_op(a, ATOM_MOVE, as_ps(0), MEMORY_CLOCK_NOW);
-	end(a);
+	synth_end(a);
 }
 
 /* dynamic_settings - the arbiter's timings for a clock, which the driver reads back for its own
@@ -139,7 +133,7 @@ static void dynamic_settings(struct atom_asm *a)
 	as_op(a, ATOM_MOVE, DW(REG_MC_ARB_DRAM_TIMING2), as_ws(ATOM_WS_QUOTIENT));
 	as_op(a, ATOM_MOVE, as_at(DW(REG_MC_ARB_BURST_TIME), ATOM_BYTE0),
 	        as_at(as_imm(4), ATOM_BYTE0));
-	end(a);
+	synth_end(a);
 }
 
 void synth_clock_tables(struct atom_asm *a)

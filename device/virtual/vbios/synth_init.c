@@ -35,6 +35,12 @@
 
 #define POSTED 0x200u /* of BIOS_SCRATCH_7: atombios.md 9 */
 
+void synth_end(struct atom_asm *a)
+{
+	as_plain(a, ATOM_EOT);
+	as_end(a);
+}
+
 void synth_smc_page(struct atom_asm *a, uint32_t page)
 {
 	as_op(a, ATOM_MOVE, DW(REG_SMC_IND_INDEX_1), as_imm(page));
@@ -65,12 +71,6 @@ static void call(struct atom_asm *a, unsigned table)
 	as_byte_op(a, ATOM_CALL_TABLE, table);
 }
 
-static void end(struct atom_asm *a)
-{
-	as_plain(a, ATOM_EOT);
-	as_end(a);
-}
-
 /* set_voltage - SetVoltage with the caller's parameters behind its own two. */
 static void set_voltage(struct atom_asm *a, unsigned type, uint32_t mv)
 {
@@ -93,7 +93,7 @@ static void asic_init(struct atom_asm *a)
 	as_op(a, ATOM_MOVE, as_ps(2), as_ps(1));
 	call(a, ATOM_CMD_SetMemoryClock);
 	as_op(a, ATOM_OR, DW(REG_BIOS_SCRATCH_7), as_imm(POSTED));
-	end(a);
+	synth_end(a);
 }
 
 /* for_each_dword - head of a loop over @n dwords of the block at label 1: WS[0] counts, the data
@@ -144,9 +144,9 @@ static void registers_init(struct atom_asm *a)
 	as_op(a, ATOM_MOVE, as_at(DW(REG_BIOS_SCRATCH_6), ATOM_WORD0),
 	        as_at(as_imm(0), ATOM_WORD0));
 	as_byte_op(a, ATOM_DELAY_MICROSEC, 50);
-	end(a);
+	synth_end(a);
 	as_command(a, ATOM_CMD_Gfx_Init, 2, 1, 0, 0);
-	end(a);
+	synth_end(a);
 }
 
 /* i2c - one byte pair to the regulator; gives up after I2C_TRIES polls, as real tables do. PS[0]:
@@ -167,11 +167,11 @@ static void i2c(struct atom_asm *a)
 	as_jump(a, ATOM_JUMP_NOT_EQUAL, 1);
 	as_label(a, 2);
 	as_clear(a, I2C_CONTROL);
-	end(a);
+	synth_end(a);
 	as_command(a, ATOM_CMD_SpeedFanControl, 1, 2, 0, 0); /* despite its name: atombios.md 9 */
 	as_op(a, ATOM_MOVE, as_ps(0), as_imm(0x80001000));
 	call(a, ATOM_CMD_ProcessI2cChannelTransaction);
-	end(a);
+	synth_end(a);
 }
 
 /* set_svi2 - VID = (1550 mV - PS[0] 31:16) / 6.25 mV into byte 0 of the load register. */
@@ -201,7 +201,7 @@ static void voltage_tables(struct atom_asm *a)
 	as_plain(a, ATOM_EOT);
 	as_label(a, 1);
 	set_svi2(a);
-	end(a);
+	synth_end(a);
 
 	as_command(a, ATOM_CMD_GetVoltageInfo, 1, 3, 4, 0);
 	as_switch(a, as_at(as_ps(0), ATOM_BYTE8));
@@ -219,11 +219,11 @@ static void voltage_tables(struct atom_asm *a)
 	as_plain(a, ATOM_EOT);
 	as_label(a, 2);
 	as_clear(a, as_ps(0));
-	end(a);
+	synth_end(a);
 
 	as_command(a, ATOM_CMD_ReadEfuseValue, 3, 1, 0, 0);
 	as_clear(a, as_ps(0)); /* no fuse is blown */
-	end(a);
+	synth_end(a);
 }
 
 void synth_init_tables(struct atom_asm *a)

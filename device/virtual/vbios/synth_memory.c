@@ -10,14 +10,13 @@
 
 /* a register-to-register copy of the command processor: source, destination, count (polaris.md 2.5)
  */
-#define COPY_SOURCE      as_reg(0xC064)
-#define COPY_SOURCE_HIGH as_reg(0xC065)
-#define COPY_DST         as_reg(0xC066)
-#define COPY_DST_HIGH    as_reg(0xC067)
-#define COPY_START       as_reg(0xC0E8)
+#define COPY_SOURCE      DW(REG_CP_DMA_PIO_SRC_ADDR)
+#define COPY_SOURCE_HIGH DW(REG_CP_DMA_PIO_SRC_ADDR_HI)
+#define COPY_DST         DW(REG_CP_DMA_PIO_DST_ADDR)
+#define COPY_DST_HIGH    DW(REG_CP_DMA_PIO_DST_ADDR_HI)
+#define COPY_START       DW(REG_CP_DMA_PIO_COMMAND)
 #define COPY_COMMAND     0x7C000000u
 #define COPY_BUSY        0x80000000u /* of CP_STAT */
-#define CP_STAT          as_reg(0x21A0)
 
 #define MISC0_RUNNING 0x80u /* bit 7: the sequencer runs */
 #define LOAD_UCODE    0xFF  /* parameter of MemoryTraining: atombios.md 12 */
@@ -26,12 +25,6 @@
 #define MODULE 20 /* of VRAM_Info: its only module */
 
 #define FB_BASE 0xF400u /* in 16 MiB: 0xF400000000; polaris.md 2.5 */
-
-static void end(struct atom_asm *a)
-{
-	as_plain(a, ATOM_EOT);
-	as_end(a);
-}
 
 static void controller_init(struct atom_asm *a)
 {
@@ -52,11 +45,11 @@ static void controller_init(struct atom_asm *a)
 	as_op(a, ATOM_MOVE, as_ps(0), as_imm(TRAIN_ALL));
 	as_byte_op(a, ATOM_CALL_TABLE, ATOM_CMD_MemoryTraining);
 	as_byte_op(a, ATOM_CALL_TABLE, ATOM_CMD_MemoryDeviceInit);
-	end(a);
+	synth_end(a);
 
 	as_command(a, ATOM_CMD_VRAM_BlockDetectionByStrap, 1, 1, 0, 4);
 	as_clear(a, as_at(DW(REG_BIOS_SCRATCH_4), ATOM_BYTE16)); /* module 0: polaris.md 2.5 */
-	end(a);
+	synth_end(a);
 }
 
 /* load_pairs - WS[0] pairs from ROM_DATA to MC_SEQ_IO_DEBUG. Labels 2 and 3. */
@@ -90,7 +83,7 @@ static void stream_program(struct atom_asm *a)
 	as_op(a, ATOM_OR, as_ws(1), as_imm(COPY_COMMAND));
 	as_op(a, ATOM_MOVE, COPY_START, as_ws(1));
 	as_byte_op(a, ATOM_DELAY_MICROSEC, 50);
-	synth_wait_zero(a, CP_STAT, COPY_BUSY, 4);
+	synth_wait_zero(a, DW(REG_CP_STAT), COPY_BUSY, 4);
 }
 
 static void start_sequencer(struct atom_asm *a)
@@ -127,7 +120,7 @@ static void training(struct atom_asm *a)
 	as_label(a, 6);
 	synth_smc_done(a);
 	as_byte_op(a, ATOM_SET_DATA_BLOCK, ATOM_BLOCK_NONE);
-	end(a);
+	synth_end(a);
 }
 
 /* seq_control - a request in byte 0 of MC_SEQ_MISC9; the sequencer answers in byte 1. */
@@ -143,7 +136,7 @@ static void seq_control(struct atom_asm *a)
 	as_op(a, ATOM_COMPARE, as_at(DW(REG_MC_SEQ_MISC9), ATOM_BYTE8),
 	        as_at(as_ws(0), ATOM_BYTE0));
 	as_jump(a, ATOM_JUMP_NOT_EQUAL, 1);
-	end(a);
+	synth_end(a);
 }
 
 /* device_init - polaris.md 2.5: size, place of the memory in the address space, host access. */
@@ -165,7 +158,7 @@ static void device_init(struct atom_asm *a)
 	as_op(a, ATOM_MOVE, DW(REG_MM_INDEX_HI), as_ws(0));
 	as_op(a, ATOM_MOVE, DW(REG_HDP_NONSURFACE_BASE), as_imm(FB_BASE << 16));
 	as_op(a, ATOM_MOVE, DW(REG_BIF_FB_EN), as_imm(3));
-	end(a);
+	synth_end(a);
 }
 
 void synth_memory_tables(struct atom_asm *a)

@@ -30,13 +30,18 @@ void synth_init_tables(struct atom_asm *a);
 void synth_memory_tables(struct atom_asm *a);
 void synth_clock_tables(struct atom_asm *a);
 
+/* synth_end - EOT, and the table is done. */
+void synth_end(struct atom_asm *a);
+
 /* synth_smc_page - SMC registers @page.. become registers 0..0xFFFF, until synth_smc_done(): port 5
  * replaces the low half of SMC_IND_INDEX_1 and keeps the upper half (atombios.md 8).
  */
 void synth_smc_page(struct atom_asm *a, uint32_t page);
 void synth_smc_done(struct atom_asm *a);
 
-/* wait_bits - read @reg until (value & @mask) is zero, or is not. @label: a free one. */
+/* synth_wait_zero, synth_wait_set - read @reg until (value & @mask) is zero, or is not. @label: a
+ * free one.
+ */
 void synth_wait_zero(struct atom_asm *a, struct as_arg reg, uint32_t mask, unsigned label);
 void synth_wait_set(struct atom_asm *a, struct as_arg reg, uint32_t mask, unsigned label);
 
