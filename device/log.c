@@ -44,6 +44,7 @@ bool rx_log_enabled(enum log_level level, const char *module)
 
 void rx_log(enum log_level level, const char *module, const char *fmt, ...)
 {
+	int saved = errno; /* rx_fail(module, -errno, ...) takes it after the line is written */
 	char line[MAX_LINE];
 	va_list ap;
 
@@ -52,8 +53,8 @@ void rx_log(enum log_level level, const char *module, const char *fmt, ...)
 		pthread_mutex_unlock(&lock);
 		return;
 	}
-	int n = snprintf(line, sizeof(line), "%s: %s%s", module,
-	        level == LOG_ERROR ? "error: " : (level == LOG_WARN ? "warning: " : ""), "");
+	int n = snprintf(line, sizeof(line), "%s: %s", module,
+	        level == LOG_ERROR ? "error: " : (level == LOG_WARN ? "warning: " : ""));
 	va_start(ap, fmt);
 	int m = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
 	va_end(ap);
@@ -73,6 +74,7 @@ void rx_log(enum log_level level, const char *module, const char *fmt, ...)
 	if (sink)
 		sink(sink_ctx, level, line, len);
 	pthread_mutex_unlock(&lock);
+	errno = saved;
 }
 
 int rx_log_set_level(const char *module, enum log_level level)

@@ -10,7 +10,8 @@
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
 
-/* rx_log - write one line. @module: short lower-case tag. The text has no trailing newline. */
+/* rx_log - write one line. @module: short lower-case tag. The text has no trailing newline. Leaves
+ * errno as it was. */
 void rx_log(enum log_level level, const char *module, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
