@@ -1,10 +1,12 @@
 /* rx580_queues.c - the public face of the two queues. */
 #include "device/clock.h"
 #include "device/core/rx580_priv.h"
+#include "device/cp/pm4.h"
 #include "device/err.h"
 
 #define DRAIN_MS       1000 /* rx580.h, rx_plan_queue_stop */
 #define DRAIN_SLICE_MS 50   /* one look at the queue: nobody else gets the card meanwhile */
+#define CLEAN_MS       1000
 
 int rx_queues_up(const struct rx580 *rx)
 {
@@ -90,6 +92,15 @@ static int drain_plan_queue(struct rx580 *rx)
 	return err;
 }
 
+/* write_back - what killed waves left in L2 must not land on words the host writes later: any
+ * submission writes L2 back and forgets it (service.c, frame). */
+static int write_back(struct rx580 *rx)
+{
+	const uint32_t nop = PM4_FILLER;
+
+	return rx->info.queues_running ? rx_service(rx, &nop, 1, CLEAN_MS) : 0;
+}
+
 int rx_plan_queue_stop(struct rx580 *rx, bool kill)
 {
 	int err = rx_alive(rx);
@@ -97,8 +108,11 @@ int rx_plan_queue_stop(struct rx580 *rx, bool kill)
 	if (err)
 		return err;
 	err = kill ? -ETIMEDOUT : drain_plan_queue(rx);
-	if (err == -ETIMEDOUT)
+	if (err == -ETIMEDOUT) {
 		err = cp_queue_kill(rx->plan_queue);
+		if (!err)
+			err = write_back(rx);
+	}
 	return rx_done(rx, err);
 }
 
@@ -118,6 +132,10 @@ int rx_reset_soft(struct rx580 *rx)
 	pthread_mutex_lock(&rx->lock);
 	rx->info.generation++;
 	rx->info.queues_running = !err;
+	pthread_mutex_unlock(&rx->lock);
+	if (!err)
+		err = write_back(rx);
+	pthread_mutex_lock(&rx->lock);
 	rx->info.state = err ? RX_HUNG : RX_READY;
 	pthread_mutex_unlock(&rx->lock);
 	if (!err)
