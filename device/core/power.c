@@ -80,6 +80,7 @@ static int check_heat(struct rx580 *rx)
 
 	if (err)
 		return err;
+	rx->heat.state = RX_COOL;
 	if (celsius > 0 && celsius < rx->heat.off_c)
 		return 0;
 	rx->heat.state = RX_OVERHEATED;

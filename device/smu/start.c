@@ -238,6 +238,7 @@ int smu_start(struct smu *s, const struct fw_image *smc)
 
 	if (err || state.running)
 		return err ? err : refuse_running(&state);
+	s->answered = true; /* in reset: no message is under way, whatever SMC_RESP_0 has kept */
 	err = state.protected_mode ? start_protected(s, smc) : start_unprotected(s, smc);
 	if (!err)
 		err = wait_for(s, IX_FIRMWARE_FLAGS, INTERRUPTS_ENABLED,
