@@ -1,6 +1,6 @@
 /* threads.c - who runs what. Four threads, no others above the cable:
  *
- *  main      signals, time-outs, interrupts, poll wake-up, sampling (fs/main.c, fs/park.c)
+ *  main      signals, time-outs, interrupts, poll wake-up, asks for samples (fs/main.c, fs/park.c)
  *  session   parses FUSE requests, answers from memory or queues them; never waits (fs/session.c)
  *  owner     the only caller of device/ owner-thread functions; one job at a time, strictly more
  *            urgent ones in between (fs_yield)
