@@ -9,11 +9,6 @@
 #include "device/bytes.h"
 #include "device/err.h"
 
-#define KEY_ATTENTION 0x06 /* SPC-4: UNIT ATTENTION; the command was not executed */
-/* bridge.md 3.3, B210 */
-#define TYPE_CONFIG_READ  0x04
-#define TYPE_CONFIG_WRITE 0x44
-#define TYPE_CONFIG_1     0x01
 /* bridge.md 3.5, 4.5: what the bridge answers itself lies below; windows of asm2x6x_path.c */
 #define REACH_START 0x10000000ull
 #define WIDE_START  0x800000000ull
@@ -52,7 +47,7 @@ static bool note_resets(struct asm2x6x *a, const struct scsi_sense *sense)
 	struct scsi_counters c;
 
 	scsi_read_counters(a->b.scsi, &c);
-	if (c.resets == a->seen_resets && sense->key != KEY_ATTENTION)
+	if (c.resets == a->seen_resets && sense->key != ASM_KEY_ATTENTION)
 		return false;
 	a->seen_resets = c.resets;
 	a->known = 0;
@@ -80,11 +75,10 @@ int asm_read(struct asm2x6x *a, uint16_t addr, void *buf, uint8_t len)
 	struct scsi_sense sense;
 	int n = exec(a, ASM_OP_READ, len, addr, buf, &sense);
 	bool reset = note_resets(a, &sense);
-	bool attention = n < 0 && sense.key == KEY_ATTENTION;
+	bool attention = n < 0 && sense.key == ASM_KEY_ATTENTION;
 
-	if (attention ||
-	        (!reset && (n == -EIO || n == -ETIMEDOUT) && !sense.key)) { /* reads change nothing
-		                                                             */
+	/* reads change nothing */
+	if (attention || (!reset && asm_transport(n) && !sense.key)) {
 		a->info.retries += !attention;
 		n = exec(a, ASM_OP_READ, len, addr, buf, &sense);
 		note_resets(a, &sense);
@@ -98,7 +92,7 @@ int asm_write(struct asm2x6x *a, uint16_t addr, uint8_t value)
 	int n = exec(a, ASM_OP_WRITE, value, addr, NULL, &sense);
 
 	note_resets(a, &sense);
-	if (n == -EIO && sense.key == KEY_ATTENTION)
+	if (n == -EIO && sense.key == ASM_KEY_ATTENTION)
 		return -EAGAIN;
 	return finish(a, ASM_OP_WRITE, addr, n, 0, &sense);
 }
@@ -129,8 +123,8 @@ static int config(struct asm2x6x *a, struct asm_where at, unsigned reg, unsigned
 {
 	unsigned shift = 8 * (reg & 3);
 	uint32_t mask = size == 4 ? 0xFFFFFFFFu : (1u << 8 * size) - 1;
-	struct asm_tlp t = {.type = (uint8_t)((write ? TYPE_CONFIG_WRITE : TYPE_CONFIG_READ) |
-	                                      (at.bus ? TYPE_CONFIG_1 : 0)),
+	struct asm_tlp t = {.type = (uint8_t)(ASM_TYPE_CONFIG | (write ? ASM_TYPE_WRITE : 0) |
+	                                      (at.bus ? ASM_TYPE_CONFIG_1 : 0)),
 	        .byte_enables = (uint8_t)(((1u << size) - 1) << (reg & 3)),
 	        .addr = (uint32_t)at.bus << 24 | (uint32_t)at.dev << 19 | (uint32_t)at.fn << 16 |
 	                (reg & 0xFFCu),

@@ -14,21 +14,19 @@
 #define PATIENT_POLLS     16  /* before the first sleep: a poll takes a quarter of a millisecond */
 #define HEADER_BYTES      8u  /* B210 to B217 */
 #define DATA_AT           16u /* of B220, counted from B210 */
-#define TYPE_DATA         0x40u
-#define TYPE_WIDE         0x20u
-#define TYPE_KIND         0x1Fu /* 0 memory, 4 and 5 configuration */
-#define COMPLETION_WORD   10u   /* of B22A, counted from B220 */
-#define COMPLETION_BYTES  16u   /* B220 to B22F: data and header in one read */
+#define COMPLETION_WORD   10u /* of B22A, counted from B220 */
+#define COMPLETION_BYTES  16u /* B220 to B22F: data and header in one read */
 #define HAS_DATA          1u
 
 static bool is_posted(const struct asm_tlp *t)
 {
-	return (t->type & TYPE_DATA) && !(t->type & TYPE_KIND); /* memory write: bridge.md 3.4 */
+	return (t->type & ASM_TYPE_WRITE) &&
+	       !(t->type & ASM_TYPE_KIND); /* memory write: bridge.md 3.4 */
 }
 
 static bool is_read(const struct asm_tlp *t)
 {
-	return !(t->type & TYPE_DATA);
+	return !(t->type & ASM_TYPE_WRITE);
 }
 
 /* put_regs - @n bytes at B210 + @at, those that are not already there. */
@@ -76,7 +74,7 @@ static int put_request(struct asm2x6x *a, const struct asm_tlp *t)
 	if (!err)
 		err = put_header(a, t);
 	if (!err)
-		err = put_regs(a, HEADER_BYTES, words, t->type & TYPE_WIDE ? 8 : 4);
+		err = put_regs(a, HEADER_BYTES, words, t->type & ASM_TYPE_WIDE ? 8 : 4);
 	return err;
 }
 
@@ -172,7 +170,7 @@ static enum asm_outcome judge(const struct asm_tlp *t, uint16_t word, uint8_t ha
 {
 	static const enum asm_outcome status[8] = {ASM_SUCCESS, ASM_UNSUPPORTED, ASM_RETRY_LATER,
 	        ASM_NONSENSE, ASM_ABORTED, ASM_NONSENSE, ASM_NONSENSE, ASM_NONSENSE};
-	unsigned expect = t->type & TYPE_KIND ? 4 : span(t->byte_enables);
+	unsigned expect = t->type & ASM_TYPE_KIND ? 4 : span(t->byte_enables);
 
 	if (word >> 13)
 		return status[word >> 13];

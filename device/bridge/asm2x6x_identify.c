@@ -6,8 +6,6 @@
 #include "device/bridge/asm2x6x_priv.h"
 #include "device/err.h"
 
-#define KEY_ATTENTION 0x06 /* SPC-4: UNIT ATTENTION says nothing about the command */
-
 /* ask - Return: bytes; -EIO with @sense refused; as scsi_exec. */
 static int ask(struct scsi *s, enum asm_chip form, uint8_t version[ASM_VERSION_BYTES],
         struct scsi_sense *sense)
@@ -21,7 +19,7 @@ static int ask(struct scsi *s, enum asm_chip form, uint8_t version[ASM_VERSION_B
 	for (int i = 0; i < 2; i++) {
 		n = scsi_exec(s, cdb, sizeof(cdb), SCSI_IN, version, ASM_VERSION_BYTES,
 		        ASM_TIMEOUT_MS, sense);
-		if (n != -EIO || sense->key != KEY_ATTENTION)
+		if (n != -EIO || sense->key != ASM_KEY_ATTENTION)
 			break;
 	}
 	return n;
@@ -44,7 +42,7 @@ int asm_identify(struct scsi *s, enum asm_chip *chip, uint8_t version[ASM_VERSIO
 	struct scsi_sense sense = {0};
 	int n = ask(s, *chip = ASM_236X, version, &sense);
 
-	if (n == -EIO && sense.key && sense.key != KEY_ATTENTION)
+	if (n == -EIO && sense.key && sense.key != ASM_KEY_ATTENTION)
 		n = ask(s, *chip = ASM_246X, version, &sense);
 	if (n < 0)
 		return n == -EIO && sense.key ? -ENOTSUP : n;

@@ -11,8 +11,6 @@
 #define LINK_CAPS        0x0C
 #define LINK_STATUS      0x10 /* upper half */
 #define MAX_CAPABILITIES 48   /* (256 - 64) / 4: more means a loop */
-#define LINK_SPEED(v)    ((v) & 0xF)
-#define LINK_WIDTH(v)    ((v) >> 4 & 0x3F)
 
 static void note_link(struct asm2x6x *a, bool up)
 {
@@ -99,7 +97,6 @@ static int find_pcie(struct asm2x6x *a, unsigned *at)
 int asm_look_at_link(struct bridge *b)
 {
 	struct asm2x6x *a = (struct asm2x6x *)b;
-	struct bridge_link *l = &a->info.link;
 	uint32_t caps, status;
 	unsigned at;
 	int err = asm_check_card(a);
@@ -113,9 +110,6 @@ int asm_look_at_link(struct bridge *b)
 		err = port_read(a, at + LINK_STATUS, &status);
 	if (err)
 		return err;
-	l->max_speed = LINK_SPEED(caps);
-	l->max_width = LINK_WIDTH(caps);
-	l->speed = LINK_SPEED(status >> 16);
-	l->width = LINK_WIDTH(status >> 16);
+	bridge_decode_link(&a->info.link, caps, status >> 16);
 	return 0;
 }

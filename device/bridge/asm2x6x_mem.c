@@ -7,12 +7,8 @@
 #include "device/bytes.h"
 #include "device/err.h"
 
-/* bridge.md 3.3, B210 */
-#define TYPE_MEMORY_READ  0x00
-#define TYPE_MEMORY_WRITE 0x40
-#define TYPE_WIDE         0x20
-#define ALL_BYTES         0xFu
-#define YIELD_BYTES       64u /* of a long transfer between two yields: 16 TLPs, some 40 ms */
+#define ALL_BYTES   0xFu
+#define YIELD_BYTES 64u /* of a long transfer between two yields: 16 TLPs, some 40 ms */
 
 static struct asm2x6x *self(struct bridge *b)
 {
@@ -23,10 +19,10 @@ static struct asm2x6x *self(struct bridge *b)
 static int memory(
         struct asm2x6x *a, uint64_t addr, uint8_t byte_enables, bool write, struct asm_tlp *t)
 {
-	unsigned wide = addr >> 32 ? TYPE_WIDE : 0;
+	unsigned wide = addr >> 32 ? ASM_TYPE_WIDE : 0;
 
 	*t = (struct asm_tlp){
-	        .type = (uint8_t)((write ? TYPE_MEMORY_WRITE : TYPE_MEMORY_READ) | wide),
+	        .type = (uint8_t)(ASM_TYPE_MEMORY | (write ? ASM_TYPE_WRITE : 0) | wide),
 	        .byte_enables = byte_enables,
 	        .addr = addr & ~3ull,
 	        .data = t->data};

@@ -7,7 +7,15 @@
 #include "device/bridge/asm2x6x.h"
 
 #define ASM_REACH_END (1ull << 32) /* of 32-bit requests */
-#define ASM_MAX_HOPS  6            /* root port, a switch's two ports, and as much again */
+/* B210, type of a request: bridge.md 3.3 */
+#define ASM_TYPE_MEMORY   0x00u
+#define ASM_TYPE_CONFIG   0x04u
+#define ASM_TYPE_CONFIG_1 0x01u /* to a bus below the root port */
+#define ASM_TYPE_WRITE    0x40u
+#define ASM_TYPE_WIDE     0x20u /* of memory: a 64-bit address */
+#define ASM_TYPE_KIND     0x1Fu
+#define ASM_KEY_ATTENTION 0x06u /* SPC-4, UNIT ATTENTION: the command was not executed */
+#define ASM_MAX_HOPS      6     /* root port, a switch's two ports, and as much again */
 
 struct asm_tlp {
 	uint8_t type;         /* bridge.md 3.3: B210 */

@@ -136,6 +136,17 @@ int bridge_open(struct bridge **out, struct scsi *scsi, const struct bridge_hook
 	return err;
 }
 
+#define LINK_SPEED(v) ((v) & 0xF)
+#define LINK_WIDTH(v) ((v) >> 4 & 0x3F)
+
+void bridge_decode_link(struct bridge_link *l, uint32_t caps, uint32_t status)
+{
+	l->max_speed = LINK_SPEED(caps);
+	l->max_width = LINK_WIDTH(caps);
+	l->speed = LINK_SPEED(status);
+	l->width = LINK_WIDTH(status);
+}
+
 void bridge_free(struct bridge *b)
 {
 	if (b)

@@ -112,6 +112,10 @@ bool bridge_name_fits(const char *family, const uint8_t *inquiry);
 int bridge_open(struct bridge **out, struct scsi *scsi, const struct bridge_hooks *hooks);
 void bridge_free(struct bridge *b); /* also frees the scsi device; NULL is fine */
 
+/* bridge_decode_link - speed and width of the bridge's port. @caps, @status: link capabilities and
+ * link status of its PCIe capability (PCIe base specification 7.5.3). */
+void bridge_decode_link(struct bridge_link *l, uint32_t caps, uint32_t status);
+
 static inline void bridge_yield(struct bridge *b)
 {
 	if (b->hooks.yield)

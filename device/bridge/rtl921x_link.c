@@ -14,9 +14,6 @@
 #define DBI_BUSY      1u
 #define DBI_LINK_CAPS 0x7Cu
 #define DBI_LINK      0x80u /* status in the upper half */
-/* PCIe base specification, link capabilities and link status */
-#define LINK_SPEED(v) ((v) & 0xF)
-#define LINK_WIDTH(v) ((v) >> 4 & 0x3F)
 
 static void note_port(struct rtl921x *r, uint32_t control)
 {
@@ -53,7 +50,6 @@ static int dbi_read(struct rtl921x *r, uint32_t offset, uint32_t *value)
 int rtl_look_at_link(struct bridge *b)
 {
 	struct rtl921x *r = (struct rtl921x *)b;
-	struct bridge_link *l = &r->info.link;
 	uint32_t control, caps, link;
 	int err = rtl_peek(r, RTL_PORT_CONTROL, &control);
 
@@ -65,9 +61,6 @@ int rtl_look_at_link(struct bridge *b)
 		err = dbi_read(r, DBI_LINK, &link);
 	if (err)
 		return err;
-	l->max_speed = LINK_SPEED(caps);
-	l->max_width = LINK_WIDTH(caps);
-	l->speed = LINK_SPEED(link >> 16);
-	l->width = LINK_WIDTH(link >> 16);
+	bridge_decode_link(&r->info.link, caps, link >> 16);
 	return 0;
 }
