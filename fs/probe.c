@@ -84,6 +84,8 @@ static int parse(struct probe_words *w, int argc, char **argv)
 	}
 	if (optind < argc)
 		return complain("no word is expected here:", argv[optind]);
+	if (w->report && w->opt.trace && !strcmp(w->report, w->opt.trace))
+		return complain("report and trace want a file each, not both", w->report);
 	if (w->report && !w->opt.trace) {
 		if (asprintf(&w->trace, "%s.trace", w->report) < 0)
 			return -ENOMEM;

@@ -1,9 +1,12 @@
 /* report.c - the report as JSON, for machines and for sending. */
+#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "device/err.h"
 #include "device/probe/probe.h"
@@ -110,25 +113,55 @@ char *probe_report_json(const struct probe_report *r)
 	return text;
 }
 
-int probe_report_write(const struct probe_report *r, const char *path)
+/* is_no_file - a device, a pipe or the like has that name: its place is not to be taken. */
+static bool is_no_file(const char *path)
 {
-	RX_CLEANUP(free) char *text = probe_report_json(r);
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+static int write_into(const char *path, const char *text, size_t len)
+{
+	RX_CLEANUP(close) int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+
+	errno = fd < 0 ? errno : ENOSPC; /* a write that stops short says nothing */
+	return fd >= 0 && write(fd, text, len) == (ssize_t)len ? 0 : -errno;
+}
+
+static int replace(const char *path, const char *text, size_t len)
+{
 	RX_CLEANUP(free) char *temporary = NULL;
 
-	if (!text || asprintf(&temporary, "%s.XXXXXX", path) < 0) {
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
 		temporary = NULL;
 		return -ENOMEM;
 	}
 	RX_CLEANUP(close) int fd = mkostemp(temporary, O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	errno = ENOSPC;
+	if (write(fd, text, len) == (ssize_t)len && !fchmod(fd, 0644) && !rename(temporary, path))
+		return 0;
+	int err = -errno;
+
+	unlink(temporary);
+	return err;
+}
+
+int probe_report_write(const struct probe_report *r, const char *path)
+{
+	RX_CLEANUP(free) char *text = probe_report_json(r);
+
+	if (!text)
+		return -ENOMEM;
 	size_t len = strlen(text);
 
-	text[len] = '\n'; /* in place of the end, which write does not need */
-	if (fd >= 0 && write(fd, text, len + 1) == (ssize_t)len + 1 && !fchmod(fd, 0644) &&
-	        !rename(temporary, path))
-		return 0;
-	int err = errno ? -errno : -EIO;
+	text[len++] = '\n'; /* in place of the end, which write does not need */
+	int err = is_no_file(path) ? write_into(path, text, len) : replace(path, text, len);
 
-	if (fd >= 0)
-		unlink(temporary);
-	return rx_fail("probe", err, "cannot write the report \"%s\": %s", path, strerror(-err));
+	return err ? rx_fail("probe", err, "cannot write the report \"%s\": %s", path,
+	                     strerror(-err))
+	           : 0;
 }
