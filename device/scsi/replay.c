@@ -1,10 +1,12 @@
 /* replay.c - a carrier that plays a trace (trace.h) as a device. The whole file is checked before
  * the first command: a trace that was cut or edited is refused.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "device/bytes.h"
 #include "device/err.h"
@@ -445,7 +447,8 @@ int scsi_replay_text(struct scsi **out, const char *name, const char *text, size
 /* read_file - Return: 0 with @text to be freed; -errno. */
 static int read_file(const char *path, char **text, size_t *len)
 {
-	FILE *f = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for */
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	struct stat st;
 	int err = f && !fstat(fileno(f), &st) ? 0 : -errno;
 
@@ -458,6 +461,8 @@ static int read_file(const char *path, char **text, size_t *len)
 		*len = fread(*text, 1, (size_t)st.st_size, f);
 	if (f)
 		fclose(f);
+	else if (fd >= 0)
+		close(fd);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -52,7 +53,8 @@ static bool parse_tcp(struct address *a, const char *text)
 	size_t host = (size_t)(colon - text);
 
 	if (!copy_part(a->port, sizeof(a->port), colon + 1, len - host - 1) ||
-	        strspn(a->port, "0123456789") != strlen(a->port))
+	        strspn(a->port, "0123456789") != strlen(a->port) ||
+	        strtoul(a->port, NULL, 10) > UINT16_MAX)
 		return false;
 	if (text[0] == '[')
 		return host > 2 && text[host - 1] == ']' &&

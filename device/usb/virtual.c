@@ -213,7 +213,7 @@ static int parse_options(const char *options, struct venc_options *opt)
 
 int usb_virtual_open(struct usb_pipe **out, const char *options)
 {
-	struct venc_options opt = {.log = far_side_log};
+	struct venc_options opt = {.log = far_side_log, .card.cold = true};
 	int err = parse_options(options, &opt);
 
 	if (err)
@@ -226,11 +226,7 @@ int usb_virtual_open(struct usb_pipe **out, const char *options)
 	err = venc_new(&v->enclosure, &opt);
 	if (err) {
 		free(v);
-		return err == -EINVAL ? rx_fail("usb", err,
-		                                "\"%s\" is no firmware version of the virtual "
-		                                "bridge, such as 1.32.49",
-		                                opt.firmware)
-		                      : err;
+		return err; /* said there */
 	}
 	*out = &v->pipe;
 	return 0;

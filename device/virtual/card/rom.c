@@ -2,9 +2,11 @@
  * beyond what makes the ROM window answer; that is the driver's business.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device/bytes.h"
 #include "device/err.h"
@@ -73,22 +75,26 @@ uint32_t card_rom_window(const struct vcard *c)
 
 int card_rom_new(struct vcard *c)
 {
-	FILE *f;
-	int r;
-
 	c->flash =
 	        calloc(1, CARD_FLASH_MAX); /* beyond the file 0: policy E rule 2, atombios.md 14 */
 	if (!c->flash)
 		return -ENOMEM;
 	if (!c->opt.vbios)
 		return synthesise(c);
-	f = fopen(c->opt.vbios, "rb");
+	/* a pipe is not waited for */
+	int fd = open(c->opt.vbios, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "rb");
+
 	if (!f) {
-		r = -errno;
+		int err = -errno;
+
+		if (fd >= 0)
+			close(fd);
 		return rx_fail(
-		        "card", r, "cannot open VBIOS file %s: %s", c->opt.vbios, strerror(-r));
+		        "card", err, "cannot open VBIOS file %s: %s", c->opt.vbios, strerror(-err));
 	}
-	r = load(c, f);
+	int r = load(c, f);
+
 	fclose(f);
 	return r;
 }

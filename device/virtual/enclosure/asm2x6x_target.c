@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/err.h"
 #include "device/virtual/enclosure/asm2x6x_priv.h"
 
 #define BANK_236X   0x00 /* bridge.md 3.1 */
@@ -160,7 +161,9 @@ static enum scsi_result asm_begin(struct venc *e, struct scsi_task *t)
 static int asm_init(struct venc *e)
 {
 	if (e->opt.firmware[0]) /* there is one, bridge.md 3.1 */
-		return -EINVAL;
+		return rx_fail("virtual", -EINVAL,
+		        "there is only one firmware of the virtual ASMedia bridges, not \"%s\"",
+		        e->opt.firmware);
 	e->asmedia = calloc(1, sizeof(*e->asmedia));
 	return e->asmedia ? 0 : -ENOMEM;
 }

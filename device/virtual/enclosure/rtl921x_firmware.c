@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/err.h"
 #include "device/virtual/enclosure/venc_priv.h"
 
 /* bridge.md 8.1: versions and, in the images' names, dates */
@@ -26,9 +27,12 @@ int venc_firmware_select(struct venc *e)
 	e->firmware = *NEWEST;
 	if (!e->opt.firmware[0])
 		return 0;
-	if (sscanf(e->opt.firmware, "%4u.%4u.%4u%n", &v[0], &v[1], &v[2], &end) != 3 ||
+	if (e->opt.firmware[strspn(e->opt.firmware, "0123456789.")] ||
+	        sscanf(e->opt.firmware, "%4u.%4u.%4u%n", &v[0], &v[1], &v[2], &end) != 3 ||
 	        e->opt.firmware[end])
-		return -EINVAL;
+		return rx_fail("virtual", -EINVAL,
+		        "\"%s\" is no firmware version of the virtual bridge, such as 1.32.49",
+		        e->opt.firmware);
 	for (size_t i = 0; i < ARRAY_SIZE(FIRMWARE); i++)
 		if (!memcmp(FIRMWARE[i].version, v, sizeof(v))) {
 			e->firmware = FIRMWARE[i];

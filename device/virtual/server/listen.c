@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +19,14 @@
 
 #define BACKLOG 8
 
+/* is_port - a name, or a number that is one: getaddrinfo takes the lower half of any. */
+static bool is_port(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return text[0] && (text[digits] || (digits <= 5 && atoi(text) <= UINT16_MAX));
+}
+
 /* split - "HOST:PORT" or "[V6]:PORT" */
 static int split(const char *where, char *host, size_t size, const char **port)
 {
@@ -27,7 +37,7 @@ static int split(const char *where, char *host, size_t size, const char **port)
 		where++;
 		len -= 2;
 	}
-	if (!len || len >= size || !colon[1])
+	if (!len || len >= size || !is_port(colon + 1))
 		return -EINVAL;
 	memcpy(host, where, len);
 	host[len] = 0;

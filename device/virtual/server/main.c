@@ -220,5 +220,5 @@ int main(int argc, char **argv)
 		err = server_run(server);
 	set_handler(SIG_IGN); /* they would write to what is being freed */
 	server_free(server);
-	return err ? 1 : 0;
+	return err == -EINVAL ? 2 : err ? 1 : 0;
 }
