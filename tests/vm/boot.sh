@@ -34,8 +34,9 @@ fetch_kernel "$vm/kernel" vhci-hcd usb-storage uas sg sd_mod fuse >"$vm/fetch.lo
 make_initramfs "$vm/initramfs" "$vm/kernel" "$build" "$here" || fail "the initramfs cannot be made"
 
 began=$SECONDS
+# When this script is killed, by whatever signal, timeout ends the machine.
 # Nehalem: newer vector instructions are slower when they are emulated
-timeout "$limit_s" qemu-system-x86_64 -M pc -accel tcg,thread=multi -smp 2 -cpu Nehalem -m 640 -nodefaults -no-user-config \
+setpriv --pdeathsig TERM timeout "$limit_s" qemu-system-x86_64 -M pc -accel tcg,thread=multi -smp 2 -cpu Nehalem -m 640 -nodefaults -no-user-config \
 	-nographic -serial stdio -no-reboot -device isa-debug-exit,iobase=0xf4,iosize=4 \
 	-kernel "$vm/kernel/kernel" -initrd "$vm/initramfs" \
 	-append "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable" </dev/null >"$vm/log" 2>&1
