@@ -45,7 +45,6 @@ struct rx_options {
 	bool no_dpm;          /* stay at boot clocks, 300/300 MHz */
 	const char *firmware; /* folder with amdgpu's microcode; NULL: /lib/firmware/amdgpu */
 	bool no_attach;       /* never take over a card that runs: reset it */
-	bool keep;            /* rx_close leaves what lives in VRAM to the next owner */
 	/* @yield: called between bridge commands of long operations, where other jobs may use the
 	 * card. May be NULL. */
 	void (*yield)(void *ctx);
@@ -244,7 +243,8 @@ const struct rx_kept *rx_kept_next(struct rx580 *rx, char kind, const struct rx_
 /* rx_kept_note - read its bytes back, checked. @bytes: the caller's, a 0 behind them. Return: 0;
  * -ENODATA there are none; -EBADMSG they are damaged (logged); -ENOMEM; link errors. */
 int rx_kept_note(struct rx580 *rx, const struct rx_kept *k, void **bytes);
-/* rx_keep_freeze - what is recorded now stays for the next owner: later calls change nothing. */
+/* rx_keep_freeze - what is recorded now stays for the next owner, also after rx_close: later calls
+ * change nothing. */
 void rx_keep_freeze(struct rx580 *rx);
 
 /* Queues. Two compute queues on two pipes of MEC1 (resident-plans.md 8): the service queue is used

@@ -63,8 +63,10 @@ static int bring_up(struct rx_options *opt, struct totals *t)
 
 	print_line(err ? "NOT UP" : "up", t->host_ns, t->commands, t->model_ns,
 	        err ? strerror(-err) : "");
-	if (!err)
+	if (!err) {
+		rx_keep_freeze(rx); /* what was found is not ours */
 		rx_close(rx);
+	}
 	return err ? 1 : 0;
 }
 
@@ -75,8 +77,7 @@ int bringup_main(int argc, char **argv)
 	        {"firmware", required_argument, NULL, 'w'}, {"no-dpm", no_argument, NULL, 'd'},
 	        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	struct totals t = {0};
-	struct rx_options opt = {
-	        .card = "auto", .keep = true, .on_step = on_step, .on_step_ctx = &t};
+	struct rx_options opt = {.card = "auto", .on_step = on_step, .on_step_ctx = &t};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "vh", longs, NULL)) != -1)

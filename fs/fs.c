@@ -70,6 +70,18 @@ void fs_fini(struct fs *fs)
 	pthread_mutex_destroy(&fs->lock);
 }
 
+/* adopt - what an earlier owner of the card left; plans last, they refer to all else. */
+static int adopt(struct fs *fs)
+{
+	int err = kernels_adopt(fs);
+
+	if (!err)
+		err = snap_adopt(fs->snap);
+	if (!err)
+		err = plans_adopt(fs);
+	return err;
+}
+
 static int open_parts(struct fs *fs, struct rx580 *rx)
 {
 	struct rx_kernels *kernels = NULL;
@@ -88,7 +100,11 @@ static int open_parts(struct fs *fs, struct rx580 *rx)
 	fs->snap = snap;
 	err = buffers_adopt(fs);
 	fs_unlock(fs);
-	return err ? err : pci_build(fs);
+	if (!err)
+		err = pci_build(fs);
+	if (!err)
+		err = adopt(fs);
+	return err;
 }
 
 int fs_card_open(struct fs *fs)
@@ -98,7 +114,6 @@ int fs_card_open(struct fs *fs)
 	        .firmware = fs->opt->firmware,
 	        .no_dpm = fs->opt->no_dpm,
 	        .no_attach = fs->opt->no_attach && !fs->generation,
-	        .keep = fs->opt->keep,
 	        .trace = fs->generation ? NULL : fs->opt->trace, /* it ends with a reset */
 	        .yield = fs_yield,
 	        .yield_ctx = fs};
@@ -110,11 +125,21 @@ int fs_card_open(struct fs *fs)
 	err = open_parts(fs, rx);
 	if (err && !fs->rx)
 		rx_close(rx);
-	else if (err)
+	if (err && fs->rx) {
+		rx_keep_freeze(rx); /* for somebody who has more memory, or a better cable */
 		fs_card_close(fs);
-	else
+	}
+	if (!err)
 		sensors_sample(fs); /* before anybody can ask, and before there is work */
 	return err;
+}
+
+void fs_card_keep(struct fs *fs)
+{
+	if (!fs->opt->keep || !fs->rx)
+		return;
+	plans_stop(fs);
+	rx_keep_freeze(fs->rx);
 }
 
 void fs_card_close(struct fs *fs)

@@ -99,6 +99,9 @@ int fs_init(struct fs *fs, const struct options *opt);
 void fs_fini(struct fs *fs);
 int fs_card_open(struct fs *fs);
 void fs_card_close(struct fs *fs);
+/* fs_card_keep - before the last close: with -o keep what lives in VRAM stays for the next mount.
+ */
+void fs_card_keep(struct fs *fs);
 /* fs_reset_card - close and open again: buffers, plans and snapshots are lost, kernels are kept.
  * Owner thread. Return: 0; -EBUSY a plan is loaded; errors of rx_open. */
 int fs_reset_card(struct fs *fs);

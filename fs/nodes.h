@@ -43,6 +43,9 @@ extern const char *const buffer_xattrs[3];
 /* nodes_kernels.c */
 extern const struct node_ops kernels_dir_ops, kernel_cl_ops, kernel_co_ops, kernel_log_ops,
         kernel_json_ops;
+/* kernels_adopt, plans_adopt - those of an earlier owner of the card; owner thread. Return: 0, also
+ * when some could not be had again (logged); -ENOMEM; -ENODEV. */
+int kernels_adopt(struct fs *fs);
 void kernels_republish(struct fs *fs); /* after a reset of the card: modules again; owner thread */
 
 /* nodes_plans.c: the folder, loading and unloading */
@@ -50,10 +53,13 @@ extern const struct node_ops plans_dir_ops, plan_json_ops, plan_status_ops, plan
         plan_pm4_ops;
 /* nodes_plan_io.c: run and input */
 extern const struct node_ops plan_run_ops, plan_input_ops;
-/* plans_tick - look after loaded plans; owner thread. Return: milliseconds until the next time. */
+int plans_adopt(struct fs *fs);
+/* plans.c: plans_tick - look after loaded plans; owner thread. Return: milliseconds until the next
+ * time. */
 unsigned plans_tick(struct fs *fs);
 /* plans_loaded - whether a card plan is resident. Owner thread. */
 bool plans_loaded(struct fs *fs);
+void plans_stop(struct fs *fs); /* at a step boundary; owner thread */
 void plans_drop(struct fs *fs); /* the card is being closed: unload all; owner thread */
 
 /* nodes_checkpoints.c */

@@ -12,11 +12,10 @@
 #include "device/name.h"
 #include "fs/blob.h"
 #include "fs/compiler.h"
+#include "fs/kernels.h"
 #include "fs/nodes.h"
 
-/* NAME + @suffix of the other file that belongs to @name; the suffix of @name has three letters
- * (".cl", ".co"). */
-static void sibling(const char *name, const char *suffix, char *out, size_t size)
+void kernel_sibling(const char *name, const char *suffix, char *out, size_t size)
 {
 	snprintf(out, size, "%.*s%s", (int)strlen(name) - 3, name, suffix);
 }
@@ -34,7 +33,7 @@ static int publish(struct fs *fs, const char *name, const char *suffix, enum nod
 {
 	char other[80];
 
-	sibling(name, suffix, other, sizeof(other));
+	kernel_sibling(name, suffix, other, sizeof(other));
 	struct node *old = tree_find(fs->kernels_dir, other);
 
 	if (old)
@@ -42,12 +41,11 @@ static int publish(struct fs *fs, const char *name, const char *suffix, enum nod
 	return !data || blob_add(fs, fs->kernels_dir, other, type, data, len) ? 0 : -ENOMEM;
 }
 
-/* The log keeps its node: somebody may be polling it. */
-static void publish_log(struct fs *fs, const char *name, const char *text)
+void kernel_publish_log(struct fs *fs, const char *name, const char *text)
 {
 	char other[80];
 
-	sibling(name, ".log", other, sizeof(other));
+	kernel_sibling(name, ".log", other, sizeof(other));
 	struct node *n = tree_find(fs->kernels_dir, other);
 
 	if (!n)
@@ -57,9 +55,7 @@ static void publish_log(struct fs *fs, const char *name, const char *text)
 		blob_set(fs, n, text, MIN(strlen(text), SOURCE_MAX));
 }
 
-/* Check @elf, give it to the card's module list, show .json; .co too when @own (it came from the
- * compiler). Owner thread. Return: 0; -EINVAL with @why; -EBUSY a plan uses the old one. */
-static int install(struct fs *fs, const char *name, const void *elf, size_t len, bool own,
+int kernel_install(struct fs *fs, const char *name, const void *elf, size_t len, bool own,
         char *why, size_t why_size)
 {
 	struct code_object *co = NULL;
@@ -68,7 +64,7 @@ static int install(struct fs *fs, const char *name, const void *elf, size_t len,
 
 	if (err)
 		return err;
-	sibling(name, "", stem, sizeof(stem));
+	kernel_sibling(name, "", stem, sizeof(stem));
 	RX_CLEANUP(free) char *json = code_object_json(co);
 
 	code_object_free(co);
@@ -92,15 +88,26 @@ static int install(struct fs *fs, const char *name, const void *elf, size_t len,
 /* What did not compile must not look compiled. */
 static void withdraw(struct fs *fs, const char *name)
 {
-	char stem[80];
+	char stem[80], object[80];
 
-	sibling(name, "", stem, sizeof(stem));
+	kernel_sibling(name, "", stem, sizeof(stem));
 	if (fs->kernels && rx_module_remove(fs->kernels, stem) == -EBUSY)
 		return;
+	kernel_sibling(name, ".co", object, sizeof(object));
+	kernel_forget(fs, object);
 	fs_lock(fs);
 	publish(fs, name, ".co", NODE_KERNEL_CO, NULL, 0);
 	publish(fs, name, ".json", NODE_KERNEL_JSON, NULL, 0);
 	fs_unlock(fs);
+}
+
+static void keep_compiled(struct fs *fs, const struct compile_task *t, const char *name)
+{
+	char object[80];
+
+	kernel_sibling(name, ".co", object, sizeof(object));
+	kernel_keep(fs, name, t->source, t->len);
+	kernel_keep(fs, object, t->result.elf, t->result.elf_size);
 }
 
 static int verdict_of(struct fs *fs, struct compile_task *t, const char *name)
@@ -112,7 +119,8 @@ static int verdict_of(struct fs *fs, struct compile_task *t, const char *name)
 	if (t->result.log)
 		text_printf(&log, "%s", t->result.log);
 	if (!err)
-		err = install(fs, name, t->result.elf, t->result.elf_size, true, why, sizeof(why));
+		err = kernel_install(
+		        fs, name, t->result.elf, t->result.elf_size, true, why, sizeof(why));
 	else if (!log.len)
 		snprintf(why, sizeof(why), "%s", strerror(-err));
 	if (why[0])
@@ -120,9 +128,11 @@ static int verdict_of(struct fs *fs, struct compile_task *t, const char *name)
 	if (err == -EINVAL)
 		withdraw(fs, name);
 	fs_lock(fs);
-	publish_log(fs, name, log.data ? log.data : "");
+	kernel_publish_log(fs, name, log.data ? log.data : "");
 	fs_unlock(fs);
 	text_free(&log);
+	if (!err)
+		keep_compiled(fs, t, name);
 	return err;
 }
 
@@ -257,15 +267,17 @@ static int check_dropped(struct fs *fs, struct node *n, const char *name)
 
 	if (!elf)
 		return -ENOMEM;
-	int err = install(fs, name, elf, len, false, why, sizeof(why));
+	int err = kernel_install(fs, name, elf, len, false, why, sizeof(why));
 	struct text log = {0};
 
 	if (err)
 		text_printf(&log, "%s: error: %s\n", name, why[0] ? why : strerror(-err));
 	fs_lock(fs);
-	publish_log(fs, name, log.data ? log.data : "");
+	kernel_publish_log(fs, name, log.data ? log.data : "");
 	fs_unlock(fs);
 	text_free(&log);
+	if (!err)
+		kernel_keep(fs, name, elf, len);
 	return err;
 }
 
@@ -307,7 +319,7 @@ static int type_of(struct fs *fs, const char *name)
 		        "fs", -EINVAL, "kernels/%s: names are 1 to 64 of A-Z a-z 0-9 . _ -", name);
 	if (has_suffix(name, ".cl"))
 		return NODE_KERNEL_CL;
-	sibling(name, ".cl", source, sizeof(source));
+	kernel_sibling(name, ".cl", source, sizeof(source));
 	return tree_find(fs->kernels_dir, source) ? -EEXIST : NODE_KERNEL_CO;
 }
 
@@ -329,11 +341,13 @@ static int remove_file(struct fs *fs, struct node *n)
 	int err = 0;
 
 	if (node_is(n, NODE_KERNEL_CO) && fs->kernels) {
-		sibling(n->name, "", stem, sizeof(stem));
+		kernel_sibling(n->name, "", stem, sizeof(stem));
 		err = rx_module_remove(fs->kernels, stem);
 	}
 	if (err && err != -ENOENT)
 		return err;
+	if (node_is(n, NODE_KERNEL_CL) || node_is(n, NODE_KERNEL_CO))
+		kernel_forget(fs, n->name);
 	fs_lock(fs);
 	if (n->linked)
 		tree_unlink(fs, n);
@@ -380,6 +394,8 @@ static int move_file(struct request *r, struct node *target, enum node_id type)
 	}
 	if (err)
 		return err;
+	if (node_is(r->child, NODE_KERNEL_CL))
+		kernel_forget(fs, r->child->name);
 	fs_lock(fs);
 	blob_retype(fs, r->child, type);
 	err = tree_move(fs, r->child, r->node, r->name2);
@@ -409,20 +425,3 @@ static int kernel_rename(struct request *r)
 
 const struct node_ops kernels_dir_ops = {
         .create = kernel_create, .unlink = kernel_unlink, .rename = kernel_rename};
-
-void kernels_republish(struct fs *fs)
-{
-	char stem[80], why[256];
-
-	fs_lock(fs); /* nothing is uploaded yet: this is memory only */
-	for (struct node *n = fs->kernels_dir->children; n; n = n->sibling) {
-		struct blob *b = n->obj;
-
-		if (!node_is(n, NODE_KERNEL_CO) || !b->len)
-			continue;
-		sibling(n->name, "", stem, sizeof(stem));
-		if (rx_module_put(fs->kernels, stem, b->data, b->len, why, sizeof(why)) != 0)
-			rx_log(LOG_WARN, "fs", "kernels/%s: %s", n->name, why);
-	}
-	fs_unlock(fs);
-}

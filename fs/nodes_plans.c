@@ -131,7 +131,7 @@ static struct plan_file *file_new(struct fs *fs, const char *name)
 }
 
 /* Take the folder away; whoever has a file of it open keeps an empty shell. */
-static void file_remove(struct fs *fs, struct plan_file *f)
+void plan_file_remove(struct fs *fs, struct plan_file *f)
 {
 	for (struct plan_file **at = &fs->plans; *at; at = &(*at)->next)
 		if (*at == f) {
@@ -166,9 +166,12 @@ static int file_unload(struct fs *fs, struct plan_file *f)
 		        f->name);
 	int err = plan_unload(f->plan);
 
-	if (!err)
-		file_remove(fs, f);
-	return err;
+	if (err)
+		return err;
+	if (fs->rx)
+		rx_forget(fs->rx, 'p', f->name);
+	plan_file_remove(fs, f);
+	return 0;
 }
 
 static int show(struct fs *fs, struct plan_file *f, struct plan *plan)
@@ -199,6 +202,17 @@ static void note_failure(struct fs *fs, const char *name, const char *why)
 	fs_unlock(fs);
 }
 
+/* The next owner of the card finds it with its text. */
+static void keep(struct fs *fs, struct plan_file *f, const char *json, size_t len)
+{
+	struct rx_kept k;
+
+	plan_kept(f->plan, &k);
+	f->busy++;
+	rx_keep(fs->rx, &k, json, len);
+	f->busy--;
+}
+
 /* Load @json as plan @name in place of the one that is there. On failure that one stays. */
 static int load(struct fs *fs, const char *name, const char *json, size_t len)
 {
@@ -226,7 +240,10 @@ static int load(struct fs *fs, const char *name, const char *json, size_t len)
 		plan_unload(plan);
 		return err ? err : -ENOMEM;
 	}
-	return show(fs, f, plan);
+	err = show(fs, f, plan);
+	if (!err)
+		keep(fs, f, json, len);
+	return err;
 }
 
 static int add_pm4_bin(struct fs *fs, struct plan_file *f)
@@ -417,75 +434,61 @@ static int plans_rename(struct request *r)
 const struct node_ops plans_dir_ops = {
         .create = plans_create, .unlink = plans_unlink, .rename = plans_rename};
 
-static void append_losses(struct plan_file *f, const struct plan_record *rec, size_t n)
+/* Load one again that an earlier owner of the card had, and let it go on counting. */
+static int adopt(struct fs *fs, const struct rx_kept *k)
 {
-	char line[64];
+	RX_CLEANUP(free) void *json = NULL;
+	char file[80];
+	int err = rx_kept_note(fs->rx, k, &json);
 
-	for (size_t i = 0; i < n; i++) {
-		int len = snprintf(line, sizeof(line), "%" PRIu64 "\t%.9g\n", rec[i].step,
-		        (double)rec[i].loss);
+	if (err)
+		return err;
+	snprintf(file, sizeof(file), "%.64s.json", k->name);
+	fs_lock(fs);
+	bool ok = blob_add(fs, fs->plans_dir, file, NODE_PLAN_JSON, json, k->note_bytes) != NULL;
+	fs_unlock(fs);
+	err = ok ? load(fs, k->name, json, k->note_bytes) : -ENOMEM;
+	struct plan_file *f = err ? NULL : plan_file_find(fs, k->name);
 
-		growing_append(&f->loss, line, (size_t)len);
-	}
+	if (!f)
+		return err;
+	err = plan_set_steps_done(f->plan, k->steps_done);
+	if (!err)
+		err = add_pm4_bin(fs, f);
+	if (!err)
+		err = add_pm4_txt(fs, f);
+	if (k->torn)
+		snprintf(f->why, sizeof(f->why),
+		        "killed inside a step by a restart: its state may be half changed");
+	return err;
 }
 
-void plan_file_collect(struct fs *fs, struct plan_file *f)
+/* The next one that is not loaded again yet. */
+static const struct rx_kept *next_found(struct fs *fs)
 {
-	struct plan_record rec[64];
-	size_t n;
+	const struct rx_kept *k = NULL;
 
-	while (f->plan && (n = plan_losses(f->plan, f->records, rec, ARRAY_SIZE(rec))) > 0) {
-		append_losses(f, rec, n);
-		f->records += n;
-		f->last_failed = rec[n - 1].status != 0;
-	}
-	plan_run_update(fs, f);
+	do
+		k = rx_kept_next(fs->rx, 'p', k);
+	while (k && !k->found);
+	return k;
 }
 
-void plan_file_service(struct fs *fs, struct plan_file *f)
+int plans_adopt(struct fs *fs)
 {
-	f->busy++;
-	int ms = plan_service(f->plan);
-	f->busy--;
-	f->next_service_ns = deadline_in_ms(ms < 0 ? 1000 : (uint64_t)ms);
-	plan_file_collect(fs, f);
-}
+	const struct rx_kept *k;
+	int err = 0;
 
-unsigned plans_tick(struct fs *fs)
-{
-	uint64_t soonest = deadline_in_ms(1000);
+	while (err != -ENODEV && err != -ENOMEM && (k = next_found(fs)) != NULL) {
+		struct rx_kept one = *k;
 
-	for (struct plan_file *f = fs->plans; f; f = f->next) {
-		if (!f->plan || fs_card_gone(fs))
+		err = adopt(fs, &one);
+		k = next_found(fs);
+		if (!k || strcmp(k->name, one.name) != 0)
 			continue;
-		if (deadline_passed(f->next_service_ns))
-			plan_file_service(fs, f);
-		else
-			plan_run_update(fs, f);
-		soonest = MIN(soonest, f->next_service_ns);
+		rx_log(LOG_ERROR, "fs", "plans/%s.json is not resident any more: %s", one.name,
+		        strerror(-err));
+		rx_forget(fs->rx, 'p', one.name); /* not kept again: it is not loaded */
 	}
-	uint64_t now = now_ns();
-
-	return soonest <= now ? 1 : (unsigned)((soonest - now) / 1000000u + 1);
-}
-
-bool plans_loaded(struct fs *fs)
-{
-	for (struct plan_file *f = fs->plans; f; f = f->next)
-		if (f->plan)
-			return true;
-	return false;
-}
-
-void plans_drop(struct fs *fs)
-{
-	while (fs->plans) {
-		struct plan_file *f = fs->plans;
-
-		if (f->plan) {
-			plan_clear(f->plan);
-			plan_unload(f->plan);
-		}
-		file_remove(fs, f);
-	}
+	return err == -ENODEV || err == -ENOMEM ? err : 0;
 }

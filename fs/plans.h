@@ -28,7 +28,9 @@ struct plan_file {
 
 /* plan_file_find - by name; NULL: none. */
 struct plan_file *plan_file_find(struct fs *fs, const char *name);
-/* plan_file_collect - records into `loss`, finished submissions to their handle. */
+/* plan_file_remove - take its folder away; the plan is unloaded. */
+void plan_file_remove(struct fs *fs, struct plan_file *f);
+/* plans.c: plan_file_collect - records into `loss`, finished submissions to their handle. */
 void plan_file_collect(struct fs *fs, struct plan_file *f);
 /* plan_file_service - plan_service now; also collects. */
 void plan_file_service(struct fs *fs, struct plan_file *f);

@@ -51,8 +51,10 @@ static void *owner_main(void *arg)
 			break;
 		wait_ms = fs_tick(fs);
 	}
-	if (!failed)
+	if (!failed) {
+		fs_card_keep(fs);
 		fs_card_close(fs);
+	}
 	return NULL;
 }
 

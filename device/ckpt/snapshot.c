@@ -43,8 +43,22 @@ static void publish(struct snap *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* freeze - from now on it does not change, and the next owner of the card finds it. */
+static void freeze(struct snap *s)
+{
+	struct rx_kept k = {
+	        .kind = 'c', .offset = s->area_bytes ? s->area : 0, .size = s->area_bytes};
+
+	s->state = AREA_FROZEN;
+	publish(s);
+	memcpy(k.name, s->name, sizeof(s->name));
+	rx_keep(s->rx, &k, s->head, s->head_len); /* has said why not */
+}
+
 static void clear(struct snap *s)
 {
+	if (s->state == AREA_FROZEN)
+		rx_forget(s->rx, 'c', s->name);
 	if (s->area_bytes)
 		rx_free(s->rx, s->area);
 	st_free(s->file);
@@ -90,6 +104,47 @@ void snap_read_info(struct snap *s, struct snap_info *out)
 	pthread_mutex_lock(&s->lock);
 	*out = s->info;
 	pthread_mutex_unlock(&s->lock);
+}
+
+/* header_ok - a whole header whose tensors fill the area. */
+static bool header_ok(const void *head, const struct rx_kept *k)
+{
+	struct st_file *f = NULL;
+	char why[256];
+	bool ok = k->note_bytes >= 8 && st_parse_length(head) == k->note_bytes &&
+	          !st_parse(head, k->note_bytes, k->note_bytes + k->size, &f, why, sizeof(why));
+
+	st_free(f);
+	return ok;
+}
+
+int snap_adopt(struct snap *s)
+{
+	const struct rx_kept *found = rx_kept_next(s->rx, 'c', NULL);
+	void *head = NULL;
+
+	if (!found)
+		return 0;
+	struct rx_kept k = *found;
+	int err = rx_kept_note(s->rx, &k, &head);
+
+	if (!err && !header_ok(head, &k))
+		err = rx_fail(
+		        "ckpt", -EBADMSG, "%s: the snapshot found in VRAM is damaged", k.name);
+	if (err) {
+		free(head);
+		rx_forget(s->rx, 'c', k.name);
+		rx_free(s->rx, k.offset);
+		return err == -EBADMSG || err == -ENODATA ? 0 : err;
+	}
+	snprintf(s->name, sizeof(s->name), "%.64s", k.name);
+	s->head = head;
+	s->head_len = k.note_bytes;
+	s->area = k.offset;
+	s->area_bytes = k.size;
+	s->state = AREA_FROZEN;
+	publish(s);
+	return 0;
 }
 
 static int check_free(struct snap *s, const char *name)
@@ -192,8 +247,7 @@ static int capture(void *ctx, int err)
 		clear(s);
 		return err;
 	}
-	s->state = AREA_FROZEN;
-	publish(s);
+	freeze(s);
 	return 0;
 }
 
@@ -372,8 +426,7 @@ int snap_upload_end(struct snap *s)
 		clear(s);
 		return -EINVAL;
 	}
-	s->state = AREA_FROZEN;
-	publish(s);
+	freeze(s);
 	return rx_hdp_flush(s->rx);
 }
 

@@ -18,6 +18,10 @@ struct snap; /* holds at most one snapshot or upload */
 int snap_new(struct snap **out, struct rx580 *rx);
 void snap_free(struct snap *s);
 
+/* snap_adopt - the frozen snapshot of an earlier owner of the card, when there is one. Return: 0,
+ * also when it is damaged (logged, its memory freed); -ENOMEM; link errors. */
+int snap_adopt(struct snap *s);
+
 struct snap_info {
 	bool present;  /* something holds the area */
 	bool complete; /* frozen, readable; false while being uploaded */

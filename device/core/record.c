@@ -185,12 +185,12 @@ void rx_keep_freeze(struct rx580 *rx)
 
 /* ---- first and last of a life ---- */
 
-/* end_record - a card left alone is idle and empty, unless everything is to stay. */
+/* end_record - a card left alone is idle and empty, unless the record was frozen. */
 static void end_record(void *ctx)
 {
 	struct rx580 *rx = ctx;
 
-	if (recording(rx) && !rx->opt.keep) {
+	if (recording(rx)) {
 		keep_list_free(&rx->keep.list);
 		write_area(rx);
 		gmc_hdp_flush(rx->gmc);

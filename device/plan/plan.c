@@ -148,6 +148,17 @@ const char *plan_name(const struct plan *p)
 	return p->name;
 }
 
+void plan_kept(const struct plan *p, struct rx_kept *out)
+{
+	*out = (struct rx_kept){.kind = 'p',
+	        .offset = p->l.base,
+	        .size = p->l.bytes,
+	        .pause = p->l.base + p->l.pause,
+	        .mail = p->l.base + p->l.mail,
+	        .state = p->l.base + p->l.state};
+	memcpy(out->name, p->name, sizeof(p->name));
+}
+
 const struct plan_tensor *plan_tensors(const struct plan *p, unsigned *count)
 {
 	*count = p->d.ntensors;

@@ -98,6 +98,8 @@ int plan_pm4_text(struct plan *p, char **text);
 
 /* State tensors, in order. Owned by the plan. */
 const struct plan_tensor *plan_tensors(const struct plan *p, unsigned *count);
+/* plan_kept - where it lives, for rx_keep. */
+void plan_kept(const struct plan *p, struct rx_kept *out);
 /* plan_at_boundary - run @fn while the card stands at a step boundary and nothing can start; then
  * go on. Steps that are allowed stay allowed. @err is 0 there; -EIO when the step faulted and its
  * changes may be half done, -ECANCELED when the plan was cleared first: @fn must not use the state.

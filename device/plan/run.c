@@ -277,6 +277,14 @@ int plan_set_steps_done(struct plan *p, uint64_t steps)
 	if (p->allowed || p->epoch)
 		return rx_fail("plan", -EBUSY, "%s is running; stop it before loading a checkpoint",
 		        p->name);
+	uint8_t word[4]; /* state.step: epoch.c writes it at each start, and the next owner reads it
+	                  */
+
+	put_le32(word, (uint32_t)steps);
+	int err = rx_vram_write_raw(p->rx, p->l.base + p->l.state + 12, word, sizeof(word));
+
+	if (err)
+		return err;
 	pthread_mutex_lock(&p->lock);
 	p->status.steps_done = steps;
 	pthread_mutex_unlock(&p->lock);

@@ -1,0 +1,90 @@
+/* plans.c - looking after the plans that are loaded: what they have done, when they want to be
+ * looked at, stopping and dropping all of them. Owner thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "device/bytes.h"
+#include "device/clock.h"
+#include "fs/nodes.h"
+#include "fs/plans.h"
+
+static void append_losses(struct plan_file *f, const struct plan_record *rec, size_t n)
+{
+	char line[64];
+
+	for (size_t i = 0; i < n; i++) {
+		int len = snprintf(line, sizeof(line), "%" PRIu64 "\t%.9g\n", rec[i].step,
+		        (double)rec[i].loss);
+
+		growing_append(&f->loss, line, (size_t)len);
+	}
+}
+
+void plan_file_collect(struct fs *fs, struct plan_file *f)
+{
+	struct plan_record rec[64];
+	size_t n;
+
+	while (f->plan && (n = plan_losses(f->plan, f->records, rec, ARRAY_SIZE(rec))) > 0) {
+		append_losses(f, rec, n);
+		f->records += n;
+		f->last_failed = rec[n - 1].status != 0;
+	}
+	plan_run_update(fs, f);
+}
+
+void plan_file_service(struct fs *fs, struct plan_file *f)
+{
+	f->busy++;
+	int ms = plan_service(f->plan);
+	f->busy--;
+	f->next_service_ns = deadline_in_ms(ms < 0 ? 1000 : (uint64_t)ms);
+	plan_file_collect(fs, f);
+}
+
+unsigned plans_tick(struct fs *fs)
+{
+	uint64_t soonest = deadline_in_ms(1000);
+
+	for (struct plan_file *f = fs->plans; f; f = f->next) {
+		if (!f->plan || fs_card_gone(fs))
+			continue;
+		if (deadline_passed(f->next_service_ns))
+			plan_file_service(fs, f);
+		else
+			plan_run_update(fs, f);
+		soonest = MIN(soonest, f->next_service_ns);
+	}
+	uint64_t now = now_ns();
+
+	return soonest <= now ? 1 : (unsigned)((soonest - now) / 1000000u + 1);
+}
+
+bool plans_loaded(struct fs *fs)
+{
+	for (struct plan_file *f = fs->plans; f; f = f->next)
+		if (f->plan)
+			return true;
+	return false;
+}
+
+void plans_drop(struct fs *fs)
+{
+	while (fs->plans) {
+		struct plan_file *f = fs->plans;
+
+		if (f->plan) {
+			plan_clear(f->plan);
+			plan_unload(f->plan);
+		}
+		plan_file_remove(fs, f);
+	}
+}
+
+void plans_stop(struct fs *fs)
+{
+	for (struct plan_file *f = fs->plans; f; f = f->next)
+		if (f->plan)
+			plan_stop(f->plan);
+}
