@@ -452,8 +452,10 @@ static int read_file(const char *path, char **text, size_t *len)
 	struct stat st;
 	int err = f && !fstat(fileno(f), &st) ? 0 : -errno;
 
-	if (!err && (!S_ISREG(st.st_mode) || st.st_size > MAX_TRACE_BYTES))
+	if (!err && !S_ISREG(st.st_mode))
 		err = -EINVAL;
+	if (!err && st.st_size > MAX_TRACE_BYTES)
+		err = -EFBIG;
 	*text = err ? NULL : malloc((size_t)st.st_size + 1);
 	if (!err && !*text)
 		err = -ENOMEM;

@@ -20,6 +20,8 @@ refused() {
 
 mkfifo "$TMP/pipe"
 refused 1 "cannot read the trace" "$RX" probe --card "replay:$TMP/pipe"
+truncate -s 65M "$TMP/huge"
+refused 1 "File too large" "$RX" probe --card "replay:$TMP/huge"
 refused 1 "is no VBIOS image" "$RX" probe --card "virtual,vbios=$TMP/pipe"
 refused 1 "longer than 512 KiB" "$RX" probe --card virtual,vbios=/dev/zero
 refused 1 "is no firmware version" "$RX" probe --card virtual,firmware=-1.2.3
