@@ -23,9 +23,10 @@ struct heat {
 	unsigned stock_cap_w, cap_w, fan_max_rpm; /* 0: unknown */
 	bool has_tach;                            /* the board measures its fan's speed */
 	enum rx_heat state;
-	bool fan_full;   /* full speed was set because of heat */
-	unsigned misses; /* samples that failed in a row */
-	unsigned still;  /* samples in a row in which the fan should have turned and did not */
+	int temperature_c; /* when last read */
+	bool fan_full;     /* full speed was set for safety */
+	unsigned misses;   /* samples that failed in a row */
+	unsigned still;    /* samples in a row in which the fan should have turned and did not */
 };
 
 /* A fan needs some time to start: after so many samples without a turn it is stuck. */

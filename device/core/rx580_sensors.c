@@ -64,13 +64,19 @@ static void set_heat(struct rx580 *rx, enum rx_heat heat)
 	pthread_mutex_unlock(&rx->lock);
 }
 
-/* hold_fan - full speed unless the card is cool; asked for again until it is done. */
+/* hold_fan - full speed unless the card is cool and somebody drives the fan; asked for again until
+ * it is done. */
 static int hold_fan(struct rx580 *rx)
 {
-	bool full = rx->heat.state != RX_COOL;
+	bool silent = smu_silent(rx->smu), full = silent || rx->heat.state != RX_COOL;
 
 	if (full == rx->heat.fan_full)
 		return 0;
+	if (silent) {
+		smu_fan_safe(rx->smu, false);
+		rx->heat.fan_full = true;
+		return 0;
+	}
 	int err = full ? smu_fan_manual(rx->smu, FULL_SPEED) : smu_fan_auto(rx->smu);
 
 	if (err == -ENOTSUP) {
@@ -114,33 +120,49 @@ static void watch_fan(struct rx580 *rx, const struct smu_sample *s)
 		        s->pwm, s->fan_rpm);
 }
 
-/* missed - no measurement: after some, the card is treated as too hot. */
-static int missed(struct rx580 *rx, int err)
+/* feel - the temperature alone, when the rest could not be had: it is a register and needs no
+ * firmware. */
+static void feel(struct rx580 *rx)
 {
-	if (++rx->heat.misses == MAX_MISSES && err != -ENODEV) {
+	int celsius;
+
+	if (smu_temperature(rx->smu, &celsius) == 0) {
+		rx->heat.misses = 0;
+		rx->heat.temperature_c = celsius;
+		act(rx, rx_heat_next(&rx->heat, celsius), celsius);
+	} else if (++rx->heat.misses == MAX_MISSES) {
 		rx_log(LOG_ERROR, "heat", "no temperature for %d samples", MAX_MISSES);
-		act(rx, RX_OVERHEATED, 0);
+		act(rx, RX_OVERHEATED, rx->heat.temperature_c);
 	}
+}
+
+/* measure - firmware that has fallen silent is not asked again: each time costs a second. */
+static int measure(struct rx580 *rx)
+{
+	struct smu_sample s;
+	int err = smu_silent(rx->smu) ? -ETIMEDOUT : smu_sample(rx->smu, &s);
+
+	if (err) {
+		if (err != -ENODEV)
+			feel(rx);
+		return err;
+	}
+	rx->heat.misses = 0;
+	rx->heat.temperature_c = s.temperature_c;
+	watch_fan(rx, &s);
+	err = act(rx, rx_heat_next(&rx->heat, s.temperature_c), s.temperature_c);
+	publish(rx, &s);
 	return err;
 }
 
 int rx_sample(struct rx580 *rx)
 {
-	struct smu_sample s;
 	int err = rx_alive(rx);
 
 	if (err)
 		return err;
 	rx->hold++; /* index and data registers belong together */
-	err = smu_sample(rx->smu, &s);
-	if (err) {
-		err = missed(rx, err);
-	} else {
-		rx->heat.misses = 0;
-		watch_fan(rx, &s);
-		err = act(rx, rx_heat_next(&rx->heat, s.temperature_c), s.temperature_c);
-		publish(rx, &s);
-	}
+	err = measure(rx);
 	rx->hold--;
 	return rx_done(rx, err);
 }
@@ -164,7 +186,7 @@ bool rx_may_feed(struct rx580 *rx)
 
 int rx_may_reset(struct rx580 *rx)
 {
-	int t = rx->sensors.temperature_mc / 1000;
+	int t = rx->heat.temperature_c;
 
 	if (rx->heat.state != RX_OVERHEATED || (!rx->heat.misses && t < HEAT_RESUME_C))
 		return 0;
@@ -178,7 +200,7 @@ int rx_may_reset(struct rx580 *rx)
 int rx_heat_over(struct rx580 *rx)
 {
 	rx->hold++;
-	int err = act(rx, RX_COOL, rx->sensors.temperature_mc / 1000);
+	int err = act(rx, RX_COOL, rx->heat.temperature_c);
 
 	rx->hold--;
 	return err;

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "device/bytes.h"
+#include "device/clock.h"
 #include "device/core/heat.h"
 #include "device/core/rx580_priv.h"
 #include "helper_card.h"
@@ -104,7 +105,7 @@ static struct rx_sensors sample(struct rx580 *rx)
 
 static void warm_card_has_its_fan_at_full_speed_whatever_the_user_says(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,fault=overheat=76", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,fault=overheat=76", NULL, NULL);
 
 	(void)state;
 	assert_int_equal(sample(rx).heat, RX_WARM);
@@ -122,7 +123,7 @@ static void warm_card_has_its_fan_at_full_speed_whatever_the_user_says(void **st
 
 static void fan_goes_back_to_the_curve_when_the_card_is_cool(void **state)
 {
-	struct rx580 *rx = helper_open("virtual", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted", NULL, NULL);
 
 	(void)state;
 	assert_int_equal(rx_fan_manual(rx, 200), 0);
@@ -138,7 +139,7 @@ static void fan_goes_back_to_the_curve_when_the_card_is_cool(void **state)
 
 static void hot_card_is_not_fed(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,fault=overheat=81", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,fault=overheat=81", NULL, NULL);
 
 	(void)state;
 	assert_int_equal(sample(rx).heat, RX_HOT);
@@ -156,7 +157,7 @@ static enum rx_state state_of(struct rx580 *rx)
 
 static void overheated_card_stops_and_still_measures(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,fault=overheat=78", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,fault=overheat=78", NULL, NULL);
 	uint64_t high = rx->info.vram_window;
 	uint8_t byte;
 
@@ -181,7 +182,7 @@ static void overheated_card_stops_and_still_measures(void **state)
 
 static void overheated_card_comes_back_by_a_reset_when_it_is_cool(void **state)
 {
-	struct rx580 *rx = helper_open("virtual", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted", NULL, NULL);
 
 	(void)state;
 	rx->heat.off_c = 1; /* what it has counts as too hot */
@@ -200,25 +201,44 @@ static void overheated_card_comes_back_by_a_reset_when_it_is_cool(void **state)
 	helper_close_clean(rx);
 }
 
-static void card_that_cannot_be_measured_is_taken_for_overheated(void **state)
+static void heat_is_watched_also_when_the_firmware_fails(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,fault=smu-fails=0x201", NULL, NULL);
-	int failed = 0;
+	/* 0x201: PPSMC_MSG_API_GetMclkFrequency, part of every sample */
+	struct rx580 *rx =
+	        helper_open("virtual,posted,fault=smu-fails=0x201,fault=overheat=81", NULL, NULL);
+	struct rx_sensors s;
 
 	(void)state;
-	/* 0x201: PPSMC_MSG_API_GetMclkFrequency, part of every sample */
-	for (int i = 0; i < 10; i++)
-		failed += rx_sample(rx) != 0;
-	assert_int_equal(failed, 10);
+	assert_int_equal(rx_sample(rx), -EIO);
+	assert_false(rx_read_sensors(rx, &s));
 	assert_false(rx_may_feed(rx));
-	assert_int_equal(state_of(rx), RX_OVERHEATED_OFF);
-	assert_int_equal(rx_reset_soft(rx), -EPERM);
-	rx_close(rx);
+	assert_int_equal(rx->heat.state, RX_HOT);
+	helper_close_clean(rx);
+}
+
+static void firmware_that_falls_silent_leaves_the_fan_at_full_speed(void **state)
+{
+	struct rx580 *rx = helper_open("virtual,posted,fault=smu-silent@6", NULL, NULL);
+	uint64_t deadline = deadline_in_ms(20000);
+	int err;
+
+	(void)state;
+	while ((err = rx_sample(rx)) == 0 && !deadline_passed(deadline))
+		sleep_us(50000);
+	assert_int_equal(err, -ETIMEDOUT);
+	assert_int_equal(state_of(rx), RX_HUNG);
+	assert_true(rx->heat.fan_full);
+	uint64_t start = now_ns();
+
+	assert_int_equal(rx_sample(rx), -ETIMEDOUT);
+	assert_true(now_ns() - start < 500000000); /* it is not asked again */
+	assert_int_equal(rx->heat.misses, 0);      /* its temperature is known all the same */
+	helper_close_clean(rx);
 }
 
 static void without_power_management_the_card_stays_at_boot_clocks(void **state)
 {
-	const struct rx_options opt = {.card = "virtual,fault=load=100", .no_dpm = true};
+	const struct rx_options opt = {.card = "virtual,posted,fault=load=100", .no_dpm = true};
 	struct rx580 *rx;
 
 	(void)state;
@@ -235,7 +255,7 @@ static void without_power_management_the_card_stays_at_boot_clocks(void **state)
 
 static void power_limit_goes_no_higher_than_the_boards_own(void **state)
 {
-	struct rx580 *rx = helper_open("virtual", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted", NULL, NULL);
 	struct rx_sensors s = sample(rx);
 	unsigned stock = (unsigned)(s.stock_cap_uw / 1000000);
 
@@ -262,7 +282,8 @@ int main(void)
 	        cmocka_unit_test(hot_card_is_not_fed),
 	        cmocka_unit_test(overheated_card_stops_and_still_measures),
 	        cmocka_unit_test(overheated_card_comes_back_by_a_reset_when_it_is_cool),
-	        cmocka_unit_test(card_that_cannot_be_measured_is_taken_for_overheated),
+	        cmocka_unit_test(heat_is_watched_also_when_the_firmware_fails),
+	        cmocka_unit_test(firmware_that_falls_silent_leaves_the_fan_at_full_speed),
 	        cmocka_unit_test(without_power_management_the_card_stays_at_boot_clocks),
 	        cmocka_unit_test(power_limit_goes_no_higher_than_the_boards_own),
 	};
