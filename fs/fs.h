@@ -73,8 +73,8 @@ struct fs {
 		struct rx_info info;       /* at that time */
 		struct rx_sensors sensors; /* sample 0: never measured */
 	} sample;
-	uint64_t sample_due_ns; /* main thread */
-	unsigned sample_ms;     /* with the lock held */
+	uint64_t sample_asked_ns; /* main thread */
+	unsigned sample_ms;       /* with the lock held */
 	struct job sample_job;
 	atomic_bool sampling; /* sample_job is queued or runs */
 };

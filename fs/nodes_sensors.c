@@ -62,14 +62,14 @@ unsigned sensors_tick(struct fs *fs)
 	fs_unlock(fs);
 	uint64_t now = now_ns();
 
-	/* a shorter interval counts at once */
-	fs->sample_due_ns =
-	        MIN(fs->sample_due_ns ? fs->sample_due_ns : now + interval, now + interval);
-	if (now >= fs->sample_due_ns) {
+	if (!fs->sample_asked_ns)
+		fs->sample_asked_ns = now; /* the first was taken when the card was opened */
+	if (now - fs->sample_asked_ns >= interval) {
 		put_sample(fs);
-		fs->sample_due_ns = now + interval;
+		fs->sample_asked_ns = now;
 	}
-	return (unsigned)((fs->sample_due_ns - now) / 1000000u + 1);
+	/* from the last one on, so that another interval counts at once */
+	return (unsigned)((fs->sample_asked_ns + interval - now) / 1000000u + 1);
 }
 
 /* ---- telemetry ---- */

@@ -7,14 +7,14 @@ requires sh
 
 # phases of the virtual card, in seconds from its start
 HOT=16 COOL=26 OVER=34 COLD=42
-CARD=virtual,fault=overheat=82@$HOT,fault=overheat=70@$COOL,fault=overheat=95@$OVER,fault=overheat=60@$COLD
+CARD=virtual,posted,fault=overheat=82@$HOT,fault=overheat=70@$COOL,fault=overheat=95@$OVER,fault=overheat=60@$COLD
 is() { [ "$(value "$1" "$2")" = "$3" ]; }
 
 if [ -z "$RX580_INSIDE" ]; then
 	own_tmp
 
 	# 140 W at 60 C around it: past 75 C within seconds, and the fan follows
-	"$BUILD/rx580fs" --card virtual,ambient=60,fault=load=100 -o sample_ms=200 --run '
+	"$BUILD/rx580fs" --card virtual,posted,ambient=60,fault=load=100 -o sample_ms=200 --run '
 		cd "$RX580"
 		first=$(cat hwmon/pwm1)
 		for i in $(seq 300); do [ "$(cat hwmon/pwm1)" = 255 ] && break; sleep 0.2; done
@@ -28,7 +28,7 @@ if [ -z "$RX580_INSIDE" ]; then
 	expect "under load: heat and fan" "warm full speed" "$(tail -n2 "$TMP/out" | tr '\n' ' ' | sed 's/ $//')"
 
 	# a fan that does not turn is said aloud, once
-	"$BUILD/rx580fs" --card virtual,fault=fan-stuck -o sample_ms=100 --run '
+	"$BUILD/rx580fs" --card virtual,posted,fault=fan-stuck -o sample_ms=100 --run '
 		for i in $(seq 100); do [ "$(cat "$RX580/hwmon/fan1_fault")" = 1 ] && break; sleep 0.1; done
 		sleep 1
 		cat "$RX580/hwmon/fan1_fault" "$RX580/hwmon/fan1_input"

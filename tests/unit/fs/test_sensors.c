@@ -262,27 +262,31 @@ static void sample_goes_ahead_of_everything_else(void **state)
 
 	assert_true(sensors_tick(fs) > 900); /* the first was taken when the card was opened */
 	assert_null(jobs_take_above(fs->jobs, JOB_FEED));
-	fs->sample_due_ns = now_ns();
+	fs->sample_asked_ns = now_ns() - 1000000000;
 	sensors_tick(fs);
-	fs->sample_due_ns = now_ns();
+	fs->sample_asked_ns = now_ns() - 1000000000;
 	sensors_tick(fs); /* the owner has not come to it yet: one is enough */
 	fs->current_priority = JOB_FEED;
 	assert_int_equal(rx_vram_read(fs->rx, 0, &byte, 1), 0); /* yields */
 	assert_int_equal(fs->sample.count, count + 1);
 	assert_null(jobs_take_above(fs->jobs, JOB_BACKGROUND));
-	fs->sample_due_ns = now_ns();
+	fs->sample_asked_ns = now_ns() - 1000000000;
 	sensors_tick(fs);
 	assert_int_equal(rx_vram_read(fs->rx, 0, &byte, 1), 0);
 	assert_int_equal(fs->sample.count, count + 2);
 }
 
-static void shorter_interval_counts_at_once(void **state)
+static void another_interval_counts_at_once(void **state)
 {
 	struct fs *fs = *state;
 
 	assert_true(sensors_tick(fs) > 900);
 	expect_write(fs, "hwmon/update_interval", "200\n", 0);
 	assert_true(sensors_tick(fs) <= 201);
+	expect_write(fs, "hwmon/update_interval", "60000\n", 0);
+	fs->sample_asked_ns -= 2000000000;
+	assert_true(sensors_tick(fs) > 50000);
+	assert_null(jobs_take_above(fs->jobs, JOB_FEED));
 }
 
 static void every_sample_wakes_who_polls(void **state)
@@ -358,7 +362,7 @@ int main(void)
 	        T(fan_of_a_warm_card_is_nobodys),
 	        T(numbers_are_whole_decimal_and_alone),
 	        T(sample_goes_ahead_of_everything_else),
-	        T(shorter_interval_counts_at_once),
+	        T(another_interval_counts_at_once),
 	        T(every_sample_wakes_who_polls),
 	        T(status_tells_what_heat_does_to_the_work),
 	        T(overheated_card_is_not_opened_again_before_it_is_cool),
