@@ -109,8 +109,8 @@ int pci_size_bars(struct pci *p)
 		else
 			i += (unsigned)n;
 	}
-	if (!err && !p->reach.assigns_bars)
-		err = pci_place_bars(p);
+	if (!err)
+		err = p->reach.assigns_bars ? pci_mend_bars(p) : pci_place_bars(p);
 	for (unsigned i = 0; i < 6 && !err; i++)
 		err = check_bar(p, i);
 	if (err)

@@ -43,6 +43,9 @@ bool pci_reachable(const struct pci *p, const struct pci_bar *bar, uint64_t addr
 /* pci_place_bars - give every memory BAR an address; decode must be off. Return: 0; -ENOTSUP no
  * room (logged); -EIO a BAR does not take its address (logged). */
 int pci_place_bars(struct pci *p);
+/* pci_mend_bars - new addresses for those that an earlier process was killed at while it sized
+ * them, so that what the bridge's firmware gave them is lost; decode must be off. */
+int pci_mend_bars(struct pci *p);
 /* pci_unplace_bars - as they were found; decode must be off. */
 int pci_unplace_bars(struct pci *p);
 /* pci_bars_home - undo pci_move_bar. */

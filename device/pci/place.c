@@ -98,3 +98,66 @@ int pci_unplace_bars(struct pci *p)
 	}
 	return err;
 }
+
+/* ---- a sizing that was cut off ---- */
+
+static bool collides(const struct pci *p, unsigned i, uint64_t addr)
+{
+	for (unsigned j = 0; j < 6; j++) {
+		const struct pci_bar *b = &p->info.bar[j];
+
+		if (j != i && b->memory && b->size && addr < b->addr + b->size &&
+		        b->addr < addr + p->info.bar[i].size)
+			return true;
+	}
+	return false;
+}
+
+static bool usable(const struct pci *p, unsigned i, uint64_t addr)
+{
+	return pci_reachable(p, &p->info.bar[i], addr) && !collides(p, i, addr);
+}
+
+/* cut_off - one half of it reads as right after the all-ones write of size_bar. */
+static bool cut_off(const struct pci_bar *b)
+{
+	uint32_t high = (uint32_t)(b->addr >> 32);
+
+	if (!b->memory || !b->size)
+		return false;
+	return high == 0xFFFFFFFF || (!high && (uint32_t)b->addr == (uint32_t)-b->size);
+}
+
+static int mend(struct pci *p, unsigned i)
+{
+	struct pci_bar *b = &p->info.bar[i];
+	uint64_t addr = (uint32_t)b->addr; /* it may have been the upper half only */
+
+	if (!usable(p, i, addr))
+		addr = align_up(p->reach.reach_start, b->size);
+	while (addr < p->reach.reach_end && !usable(p, i, addr))
+		addr += b->size;
+	if (addr >= p->reach.reach_end)
+		return 0; /* the check that follows says what is wrong */
+	rx_log(LOG_WARN, "pci", "BAR%u was left without an address (was a driver killed?): 0x%llx",
+	        i, (unsigned long long)addr);
+	int err = write_bar(p, i, addr);
+
+	if (err)
+		return err;
+	p->first_bar[i] = (uint32_t)addr;
+	if (b->wide)
+		p->first_bar[i + 1] = (uint32_t)(addr >> 32);
+	return 0;
+}
+
+int pci_mend_bars(struct pci *p)
+{
+	int err = 0;
+
+	/* from BAR5 down: BAR0, the largest, may look the same where it belongs */
+	for (unsigned i = 6; i-- > 0 && !err;)
+		if (cut_off(&p->info.bar[i]) && !usable(p, i, p->info.bar[i].addr))
+			err = mend(p, i);
+	return err;
+}

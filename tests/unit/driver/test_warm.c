@@ -278,6 +278,35 @@ static void dirty_card_is_reset_and_started_cold(void **state)
 	}
 }
 
+/* A driver killed while it sizes a BAR leaves it without an address. */
+static void driver_killed_while_sizing_a_bar_is_survived(void **state)
+{
+	static const unsigned bars[] = {0, 1, 2, 3, 5}; /* 1 and 3: upper halves */
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bars); i++) {
+		struct lasting l;
+
+		print_message("  BAR%u\n", bars[i]);
+		lasting_new(&l, CARD);
+		struct rx580 *rx = start(&l, RX_ATTACH_WARM);
+
+		put_buffer(rx, "a", 1);
+		die(rx);
+		struct vcard_tlp ones = {.type = VCARD_CFG_WRITE,
+		        .address = 0x10 + 4 * bars[i],
+		        .byte_enables = 0xF,
+		        .data = 0xFFFFFFFF};
+
+		assert_int_equal(vcard_tlp(l.card, &ones), VCARD_SC);
+		rx = start(&l, RX_ATTACH_WARM);
+		check_buffer(rx, "a", 1);
+		assert_int_equal(helper_guest_errors(rx), 0);
+		rx_close(rx);
+		lasting_free(&l);
+	}
+}
+
 /* ---- notes ---- */
 
 static void notes_come_back_and_damaged_ones_do_not(void **state)
@@ -347,6 +376,7 @@ int main(void)
 	        cmocka_unit_test(record_goes_on_when_an_area_is_full),
 	        cmocka_unit_test(last_record_cut_means_the_state_before_it),
 	        cmocka_unit_test(dirty_card_is_reset_and_started_cold),
+	        cmocka_unit_test(driver_killed_while_sizing_a_bar_is_survived),
 	        cmocka_unit_test(notes_come_back_and_damaged_ones_do_not),
 	        cmocka_unit_test(header_with_any_bit_flipped_is_refused),
 	};
