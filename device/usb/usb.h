@@ -46,7 +46,8 @@ struct usb_pipe { /* first member of every implementation */
 /* usb_virtual_open - a new virtual enclosure with a virtual card in it.
  * @options: what followed "virtual," on the command line, comma separated ("realtime",
  * "unpowered": no card behind the bridge, "unit-attention" after each reset, "bridge=asm2464",
- * "firmware=1.32.49", "engine=burst+bytes", "threads=N", "vram=MIB"), or NULL. Return: 0; -EINVAL
+ * "firmware=1.32.49", "engine=burst+bytes", "threads=N", "vram=MIB"), or NULL. The card
+ * powers on cold unless "posted" is among them. Return: 0; -EINVAL
  * unknown option (logged); -ENOMEM.
  */
 int usb_virtual_open(struct usb_pipe **out, const char *options);

@@ -213,7 +213,7 @@ static int parse_options(const char *options, struct venc_options *opt)
 
 int usb_virtual_open(struct usb_pipe **out, const char *options)
 {
-	struct venc_options opt = {.log = far_side_log};
+	struct venc_options opt = {.log = far_side_log, .card.cold = true};
 	int err = parse_options(options, &opt);
 
 	if (err)

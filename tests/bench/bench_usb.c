@@ -134,7 +134,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_usb CARD, as rx580fs --card\n");
 		return 2;
 	}
-	if (!open_stack(&reference, "virtual,threads=1,vram=256") || !open_stack(&carrier, argv[1]))
+	if (!open_stack(&reference, "virtual,posted,threads=1,vram=256") ||
+	        !open_stack(&carrier, argv[1]))
 		return 1;
 	for (size_t i = 0; i < ARRAY_SIZE(cases) && !status; i++)
 		status = !report(&carrier, &reference, i);

@@ -49,7 +49,7 @@ static void add_buffer(const char *name, uint64_t size)
 
 static void set_up(void)
 {
-	static const struct rx_options options = {.card = "virtual"};
+	static const struct rx_options options = {.card = "virtual,posted"};
 
 	rx_log_set_level(NULL, LOG_ERROR);
 	require(rx_open(&card, &options) == 0 && rx_kernels_new(&kernels, card) == 0);

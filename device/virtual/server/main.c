@@ -28,7 +28,7 @@ static const char usage[] =
         "  --realtime           take as long as the modelled link\n"
         "  --threads N          threads of the card's compute units\n"
         "  --vram MIB           64 to 8192\n"
-        "  --card OPTION,...    cold, posted, vbios=FILE, ambient=C, "
+        "  --card OPTION,...    cold (default), posted, vbios=FILE, ambient=C, "
         "fault=NAME[=VALUE][@SECONDS],\n"
         "                       spoil=[smc:]ADDRESS:FLIP\n"
         "  --log-level LEVEL    error, warn, info (default), debug, trace\n"
@@ -210,7 +210,7 @@ static int start(const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.enclosure.card.cold = true};
 
 	if (parse(argc, argv, &o))
 		return 2;

@@ -232,7 +232,10 @@ struct tap *tap_open(const char *options)
 
 	assert_non_null(t);
 	t->pipe.ops = &tap_ops;
-	assert_int_equal(usb_virtual_open(&t->inner, options), 0);
+	char words[256];
+
+	snprintf(words, sizeof(words), "posted,%s", options ? options : "");
+	assert_int_equal(usb_virtual_open(&t->inner, words), 0);
 	return t;
 }
 

@@ -63,7 +63,8 @@ struct tap {
 	uint8_t cbw[31];
 };
 
-/* tap_open - in front of a fresh virtual card; asserts on failure. Freed by its close operation. */
+/* tap_open - in front of a fresh virtual card, posted unless @options say cold; asserts on failure.
+ * Freed by its close operation. */
 struct tap *tap_open(const char *options);
 void tap_record(struct tap *t, bool on); /* on: forgets what was recorded */
 

@@ -10,8 +10,8 @@
 #include "device/pci/pci.h"
 #include "helper_card.h"
 
-static const char *const cards[] = {
-        "virtual,threads=1,vram=512,bridge=asm2362", "virtual,threads=1,vram=512,bridge=asm2464"};
+static const char *const cards[] = {"virtual,posted,threads=1,vram=512,bridge=asm2362",
+        "virtual,posted,threads=1,vram=512,bridge=asm2464"};
 static const char *const families[] = {"asm236x", "asm246x"};
 
 static void the_card_comes_up_and_its_memory_works(void **state)

@@ -13,7 +13,7 @@
 
 static void opens_and_is_ready(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,threads=1,vram=512", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,threads=1,vram=512", NULL, NULL);
 	struct rx_info info;
 
 	(void)state;
@@ -36,9 +36,9 @@ static void every_size_of_vram_comes_up(void **state)
 	static const struct {
 		const char *card;
 		uint64_t total, window;
-	} cases[] = {{"virtual", 8ull << 30, 256ull << 20},
-	        {"virtual,vram=64", 64ull << 20, 64ull << 20},
-	        {"virtual,vram=4096", 4ull << 30, 256ull << 20}};
+	} cases[] = {{"virtual,posted", 8ull << 30, 256ull << 20},
+	        {"virtual,posted,vram=64", 64ull << 20, 64ull << 20},
+	        {"virtual,posted,vram=4096", 4ull << 30, 256ull << 20}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -58,7 +58,7 @@ static void every_size_of_vram_comes_up(void **state)
 
 static void vbios_is_read_once_and_kept(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,vram=512", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,vram=512", NULL, NULL);
 	size_t len;
 	const uint8_t *bios = rx_bios(rx, &len);
 
@@ -73,7 +73,7 @@ static void vbios_is_read_once_and_kept(void **state)
 
 static void bring_up_stays_within_its_budget_on_the_wire(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,vram=512", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,vram=512", NULL, NULL);
 	struct rx_info info;
 
 	(void)state;
@@ -107,7 +107,7 @@ static void steps_account_for_every_command_of_the_bring_up(void **state)
 {
 	struct steps s = {0};
 	const struct rx_options opt = {
-	        .card = "virtual,vram=512", .on_step = count_step, .on_step_ctx = &s};
+	        .card = "virtual,posted,vram=512", .on_step = count_step, .on_step_ctx = &s};
 	struct rx580 *rx;
 	struct rx_info info;
 
@@ -125,7 +125,7 @@ static void step_that_fails_is_the_last_one_reported(void **state)
 {
 	struct steps s = {0};
 	const struct rx_options opt = {
-	        .card = "virtual,unpowered", .on_step = count_step, .on_step_ctx = &s};
+	        .card = "virtual,posted,unpowered", .on_step = count_step, .on_step_ctx = &s};
 	struct rx580 *rx;
 
 	(void)state;

@@ -8,7 +8,7 @@
 
 #define MIB (1ull << 20)
 
-static const char card[] = "virtual,threads=1,vram=512";
+static const char card[] = "virtual,posted,threads=1,vram=512";
 
 static struct rx_buffer *make(struct rx580 *rx, const char *name, uint64_t size)
 {

@@ -88,15 +88,15 @@ static void moved(const char *card, unsigned bar, unsigned most)
 static void a_moved_bar_is_noticed_by_the_heartbeat(void **state)
 {
 	(void)state;
-	moved("virtual,threads=1,vram=512", CFG_BAR5, HEARTBEATS);
-	moved("virtual,threads=1,vram=512", CFG_BAR0, HEARTBEATS);
+	moved("virtual,posted,threads=1,vram=512", CFG_BAR5, HEARTBEATS);
+	moved("virtual,posted,threads=1,vram=512", CFG_BAR0, HEARTBEATS);
 }
 
 static void a_bridge_that_reports_failures_tells_at_once(void **state)
 {
 	(void)state;
-	moved("virtual,threads=1,vram=512,bridge=asm2362", CFG_BAR5, 1);
-	moved("virtual,threads=1,vram=512,bridge=asm2464", CFG_BAR5, 1);
+	moved("virtual,posted,threads=1,vram=512,bridge=asm2362", CFG_BAR5, 1);
+	moved("virtual,posted,threads=1,vram=512,bridge=asm2464", CFG_BAR5, 1);
 }
 
 /* ends_without_a_word - -ENODEV for all that is left, and not a command to the card's memory. */

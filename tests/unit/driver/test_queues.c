@@ -15,7 +15,7 @@
 #define FLAG      (36 * MIB)
 #define RING_LOG2 8u
 
-static const char card[] = "virtual,threads=1,vram=512";
+static const char card[] = "virtual,posted,threads=1,vram=512";
 
 static uint64_t mc(struct rx580 *rx, uint64_t offset)
 {

@@ -34,7 +34,7 @@ static void round_trip(struct rx580 *rx, uint64_t offset, size_t len)
 
 static void every_small_length_and_offset_survives(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,threads=1,vram=512", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,threads=1,vram=512", NULL, NULL);
 
 	(void)state;
 	for (uint64_t at = 0; at < 4; at++)
@@ -47,7 +47,7 @@ static void every_small_length_and_offset_survives(void **state)
 
 static void long_runs_survive_below_across_and_above_the_window(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,threads=1,vram=512", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,threads=1,vram=512", NULL, NULL);
 
 	(void)state;
 	round_trip(rx, 32 * MIB + 5, 20000);
@@ -59,7 +59,7 @@ static void long_runs_survive_below_across_and_above_the_window(void **state)
 
 static void neighbours_of_an_unaligned_write_are_kept(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,threads=1,vram=512", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,threads=1,vram=512", NULL, NULL);
 	const uint64_t at[] = {40 * MIB, 440 * MIB};
 
 	(void)state;
@@ -79,7 +79,7 @@ static void neighbours_of_an_unaligned_write_are_kept(void **state)
 
 static void copies_and_fills_reach_all_of_vram(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,threads=1,vram=512", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,threads=1,vram=512", NULL, NULL);
 	const size_t len = 3 * MIB + 4;
 	uint8_t *a = malloc(len), *b = malloc(len);
 
@@ -105,7 +105,7 @@ static void copies_and_fills_reach_all_of_vram(void **state)
 
 static void ranges_outside_vram_are_refused(void **state)
 {
-	struct rx580 *rx = helper_open("virtual,threads=1,vram=512", NULL, NULL);
+	struct rx580 *rx = helper_open("virtual,posted,threads=1,vram=512", NULL, NULL);
 	uint8_t byte = 0;
 
 	(void)state;
@@ -154,7 +154,7 @@ static void another_job(void *ctx)
 static void jobs_between_do_not_disturb_a_transfer(void **state)
 {
 	struct guest g = {0};
-	struct rx580 *rx = helper_open("virtual,threads=1,vram=512", another_job, &g);
+	struct rx580 *rx = helper_open("virtual,posted,threads=1,vram=512", another_job, &g);
 
 	(void)state;
 	g.rx = rx;

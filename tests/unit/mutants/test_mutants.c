@@ -38,7 +38,7 @@ static bool write_source(struct rx580 *rx, uint32_t value)
  */
 static bool work(void)
 {
-	const struct rx_options opt = {.card = "virtual,threads=1,vram=512"};
+	const struct rx_options opt = {.card = "virtual,posted,threads=1,vram=512"};
 	struct rx580 *rx;
 
 	if (rx_open(&rx, &opt))

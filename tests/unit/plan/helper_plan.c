@@ -15,7 +15,7 @@
 
 int bench_open(void **state)
 {
-	const struct rx_options opt = {.card = "virtual"};
+	const struct rx_options opt = {.card = "virtual,posted"};
 	struct bench *b = calloc(1, sizeof(*b));
 
 	if (!b || rx_open(&b->rx, &opt) || rx_kernels_new(&b->kernels, b->rx))

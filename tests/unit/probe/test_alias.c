@@ -30,7 +30,7 @@ static int open_pci(void **state)
 	const char *kind;
 
 	(void)state;
-	return backend_open(&scsi, &kind, "virtual,threads=1,vram=512", NULL) ||
+	return backend_open(&scsi, &kind, "virtual,posted,threads=1,vram=512", NULL) ||
 	       bridge_open(&bridge, scsi, &none) || pci_new(&pci, bridge) || pci_start(pci);
 }
 
@@ -120,7 +120,7 @@ static void a_virtual_board_never_uses_what_was_remembered(void **state)
 	setenv("XDG_STATE_HOME", folder, 1);
 	assert_int_equal(abilities_store(&b, &(struct abilities){.alias_write = true}), 0);
 	assert_int_equal(
-	        rx_open(&rx, &(struct rx_options){.card = "virtual,threads=1,vram=512"}), 0);
+	        rx_open(&rx, &(struct rx_options){.card = "virtual,posted,threads=1,vram=512"}), 0);
 	assert_int_equal(rx_cfg_read(rx, CFG_BAR5, 4, &value), 0);
 	rx_read_info(rx, &info);
 	assert_false(info.ability_alias_write);

@@ -14,7 +14,8 @@
 #include "device/probe/probe.h"
 #include "device/scsi/trace.h"
 
-static const char *const cards[] = {"virtual,bridge=asm2362", "virtual,bridge=asm2464"};
+static const char *const cards[] = {
+        "virtual,posted,bridge=asm2362", "virtual,posted,bridge=asm2464"};
 static const char *const families[] = {"asm236x", "asm246x"};
 static char folder[64], trace[96];
 static unsigned guest_errors;
@@ -176,13 +177,13 @@ static void without_power_the_card_is_missed_in_words(void **state)
 	struct probe_report r;
 
 	(void)state;
-	run(&r, "virtual,bridge=asm2464,unpowered", 0, trace);
+	run(&r, "virtual,posted,bridge=asm2464,unpowered", 0, trace);
 	assert_false(r.usable);
 	assert_non_null(strstr(r.verdict, "power the card before the enclosure"));
 	/* an ASM236x shows it only to a configuration read */
-	run(&r, "virtual,bridge=asm2362,unpowered", 0, trace);
+	run(&r, "virtual,posted,bridge=asm2362,unpowered", 0, trace);
 	assert_true(r.usable);
-	run(&r, "virtual,bridge=asm2362,unpowered", 2, trace);
+	run(&r, "virtual,posted,bridge=asm2362,unpowered", 2, trace);
 	assert_false(r.usable);
 	assert_non_null(strstr(r.verdict, "no graphics card behind the bridge"));
 	assert_int_equal(guest_errors, 0);

@@ -108,7 +108,7 @@ static void level_0_sends_no_write(void **state)
 	struct probe_report r;
 
 	(void)state;
-	run(&r, "virtual", 0, at.trace);
+	run(&r, "virtual,posted", 0, at.trace);
 	all_as_expected(&r);
 	assert_int_equal(writing_steps(&r), 0);
 	assert_int_equal(in_trace(at.trace, "cmd e3"), 0);
@@ -134,7 +134,7 @@ static void level_1_writes_two_bytes_of_configuration(void **state)
 	struct probe_report r;
 
 	(void)state;
-	run(&r, "virtual", 1, at.trace);
+	run(&r, "virtual,posted", 1, at.trace);
 	all_as_expected(&r);
 	assert_int_equal(writing_steps(&r), 1);
 	assert_int_equal(in_trace(at.trace, "cmd e3"), 1);
@@ -143,7 +143,7 @@ static void level_1_writes_two_bytes_of_configuration(void **state)
 	assert_int_equal(guest_errors, 0);
 }
 
-#define ABLE "virtual,vram=256,engine=functions+64bit+burst+bytes"
+#define ABLE "virtual,posted,vram=256,engine=functions+64bit+burst+bytes"
 
 static void level_2_proves_the_abilities_with_one_stray_store(void **state)
 {
@@ -174,7 +174,7 @@ static void level_2_tells_what_a_bridge_cannot_do(void **state)
 	struct probe_report r;
 
 	(void)state;
-	run(&r, "virtual,vram=256", 2, at.trace);
+	run(&r, "virtual,posted,vram=256", 2, at.trace);
 	assert_true(r.usable);
 	assert_int_equal(r.alias_write, PROBE_PROVEN);
 	assert_int_equal(r.function_1, PROBE_NO);
@@ -191,13 +191,13 @@ static void half_of_what_bursts_need_is_no_burst(void **state)
 	struct probe_report r;
 
 	(void)state;
-	run(&r, "virtual,vram=256,engine=bytes", 2, at.trace);
+	run(&r, "virtual,posted,vram=256,engine=bytes", 2, at.trace);
 	assert_true(r.usable);
 	assert_int_equal(r.byte_stores, PROBE_PROVEN);
 	assert_int_equal(r.long_tlp, 0); /* each is dropped and never ends */
 	assert_int_equal(r.engine_burst, 0);
 	assert_int_equal(r.alias_write, PROBE_PROVEN);
-	run(&r, "virtual,vram=256,engine=burst", 2, at.trace);
+	run(&r, "virtual,posted,vram=256,engine=burst", 2, at.trace);
 	assert_true(r.usable);
 	assert_int_equal(r.byte_stores, PROBE_NO);
 	assert_int_equal(r.long_tlp, 31);
@@ -209,12 +209,12 @@ static void the_longest_transfer_is_asked_only_of_analysed_firmware(void **state
 	struct probe_report r;
 
 	(void)state;
-	run(&r, "virtual,vram=256,firmware=1.29.391", 0, at.trace);
+	run(&r, "virtual,posted,vram=256,firmware=1.29.391", 0, at.trace);
 	all_as_expected(&r);
 	assert_int_equal(r.max_transfer, 4096);
 	assert_int_equal(in_trace(at.trace, "cmd e200000092000000000020b300200000"), 1);
 	assert_string_equal(find(&r, "quirks")->value, "5/20/00");
-	run(&r, "virtual,vram=256,firmware=1.35.2", 0, at.trace);
+	run(&r, "virtual,posted,vram=256,firmware=1.35.2", 0, at.trace);
 	assert_true(r.usable);
 	assert_false(r.firmware_analysed);
 	assert_int_equal(r.max_transfer, 0);
@@ -226,7 +226,7 @@ static void the_fallback_firmware_is_named(void **state)
 	struct probe_report r;
 
 	(void)state;
-	run(&r, "virtual,vram=256,firmware=4.30.23", 2, at.trace);
+	run(&r, "virtual,posted,vram=256,firmware=4.30.23", 2, at.trace);
 	assert_false(r.usable);
 	assert_string_equal(r.firmware, "4.30.23");
 	assert_non_null(strstr(r.verdict, "fallback firmware"));
@@ -282,7 +282,7 @@ static void a_trace_of_another_level_ends_the_probe(void **state)
 
 	(void)state;
 	snprintf(card, sizeof(card), "replay:%s", at.trace);
-	run(&r, "virtual", 0, at.trace);
+	run(&r, "virtual,posted", 0, at.trace);
 	run(&r, card, 1, NULL);
 	assert_false(r.usable);
 	assert_int_equal(find(&r, "first write")->verdict, PROBE_SURPRISE);
@@ -294,7 +294,7 @@ static void without_power_the_card_is_missed_in_words(void **state)
 
 	(void)state;
 	for (unsigned level = 0; level <= 2; level++) {
-		run(&r, "virtual,unpowered", level, at.trace);
+		run(&r, "virtual,posted,unpowered", level, at.trace);
 		assert_false(r.usable);
 		assert_string_equal(find(&r, "behind the bridge")->value, "state ff, link type 0");
 		assert_non_null(strstr(r.verdict, "power the card before the enclosure"));
@@ -309,7 +309,7 @@ static void a_virtual_board_is_never_remembered(void **state)
 	struct probe_report r;
 
 	(void)state;
-	run(&r, "virtual", 2, NULL);
+	run(&r, "virtual,posted", 2, NULL);
 	assert_true(r.usable);
 	assert_int_not_equal(access(at.state, F_OK), 0);
 }
@@ -320,7 +320,7 @@ static void the_report_is_a_file_of_json(void **state)
 	char first = 0;
 
 	(void)state;
-	run(&r, "virtual", 0, NULL);
+	run(&r, "virtual,posted", 0, NULL);
 	assert_int_equal(probe_report_write(&r, at.report), 0);
 	FILE *f = fopen(at.report, "r");
 
@@ -342,7 +342,7 @@ static void a_report_into_a_pipe_leaves_the_pipe_there(void **state)
 	char first = 0;
 
 	(void)state;
-	run(&r, "virtual", 0, NULL);
+	run(&r, "virtual,posted", 0, NULL);
 	unlink(at.report);
 	assert_int_equal(mkfifo(at.report, 0600), 0);
 	int fd = open(at.report, O_RDWR); /* neither side waits, and a report fits */
@@ -423,7 +423,7 @@ static void the_first_surprise_stops_the_probe(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		run(&r, "virtual", 0, at.trace);
+		run(&r, "virtual,posted", 0, at.trace);
 		change(cases[i].from, cases[i].to);
 		surprise_at(cases[i].title, cases[i].words);
 	}

@@ -260,7 +260,7 @@ static void the_flash_with_its_serial_number_is_withheld(void **state)
 
 	(void)state;
 	close(mkstemp(path));
-	assert_int_equal(backend_open(&s, &kind, "virtual", path), 0);
+	assert_int_equal(backend_open(&s, &kind, "virtual,posted", path), 0);
 	assert_int_equal(scsi_exec(s, flash, 16, SCSI_IN, data, 16, 1000, NULL), 16);
 	assert_int_equal(scsi_exec(s, serial, 6, SCSI_IN, data, 12, 1000, NULL), 12);
 	assert_memory_equal(data + 4, "00000001", 8); /* the caller gets the truth */
