@@ -206,7 +206,8 @@ static int load_files(struct fw_set *out, const struct fw_query *q)
 	for (unsigned k = 0; k < FW_KINDS && !err; k++) {
 		err = try_names(&out->image[k], folder, q, (enum fw_kind)k);
 		if (err == -ENOENT) {
-			append_missing(missing, sizeof(missing), q, (enum fw_kind)k);
+			if (k != FW_MC) /* not loaded: polaris.md 3.7 */
+				append_missing(missing, sizeof(missing), q, (enum fw_kind)k);
 			err = 0;
 		}
 	}

@@ -344,6 +344,19 @@ static void missing_microcode_is_named(void **state)
 	lasting_free(&l);
 }
 
+/* The program the VBIOS has started goes on, so amdgpu's own for the memory is not needed. */
+static void memory_microcode_may_be_missing(void **state)
+{
+	struct lasting l;
+
+	(void)state;
+	lasting_new(&l, "cold");
+	fill_folder(FW_KINDS, 0, FW_MC);
+	assert_int_equal(start_with_folder(&l), 0);
+	empty_folder();
+	lasting_free(&l);
+}
+
 /* @flip: in the header, which the driver checks, or in the payload, which the card checks. */
 static void damaged_microcode_is_refused_by_name(void **state)
 {
@@ -475,6 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(vbios_damage_is_named_and_nothing_is_started),
 	        cmocka_unit_test(missing_microcode_is_named),
+	        cmocka_unit_test(memory_microcode_may_be_missing),
 	        cmocka_unit_test(damaged_microcode_is_refused_by_name),
 	        cmocka_unit_test(breakage_ends_the_start_in_words_and_the_fan_is_safe),
 	        cmocka_unit_test(card_that_recovers_starts_again),
