@@ -21,10 +21,10 @@
 #define SOFT_BYTES                  120
 
 struct smu {
-	struct mmio *mmio; /* not owned */
-	struct gmc *gmc;   /* not owned */
-	bool answered;     /* the last message was answered: the mailbox is free */
-	bool silent;       /* the last one was not, and its time is over */
+	struct mmio *mmio;   /* not owned */
+	struct gmc *gmc;     /* not owned */
+	bool answered;       /* the last message was answered: the mailbox is free */
+	bool silent;         /* the last one was not, and its time is over */
 	bool dpm, dpm_tried; /* enabled; on the way to it, or it went wrong */
 	bool fan_manual, fan_curve;
 	unsigned duty100; /* steps of the fan's full speed; 0: not read yet */

@@ -207,7 +207,7 @@ static void power_that_does_not_start_leaves_a_slow_card(void **state)
 	        SMC("power", SCLK_PWRMGT_CNTL, 0x20),
 	        SMC("power", FEATURE_STATUS, 1u << 13),
 	        REG("power", MC_ARB_CG, 1),
-		        SMC("power", CG_STATIC_SCREEN_PARAMETER, 1),
+	        SMC("power", CG_STATIC_SCREEN_PARAMETER, 1),
 	};
 
 	(void)state;
