@@ -7,6 +7,7 @@ requires sh
 
 # phases of the virtual card, in seconds from its start
 HOT=16 COOL=26 OVER=34 COLD=42
+# shellcheck disable=SC2034 # lib.sh reads it
 CARD=virtual,posted,fault=overheat=82@$HOT,fault=overheat=70@$COOL,fault=overheat=95@$OVER,fault=overheat=60@$COLD
 is() { [ "$(value "$1" "$2")" = "$3" ]; }
 

@@ -26,12 +26,12 @@ furnish() {
 
 # check_whole - what was closed before is as it was, and the plan's state is that of whole steps.
 check_whole() {
-	local done
+	local steps
 	same "round $1: fixed" "$TMP/fixed" "$D/buffers/fixed"
-	done=$(value "$D/plans/p/status" steps_done)
+	steps=$(value "$D/plans/p/status" steps_done)
 	cd "$D" || exit 1
 	expect "round $1: error of the plan" - "$(value plans/p/status error)"
-	expect "round $1: sums" "$done" "$(sums)"
+	expect "round $1: sums" "$steps" "$(sums)"
 	cd /
 }
 
@@ -82,6 +82,7 @@ for round in 1 2 3 4; do
 	sleep 0.5
 	kill -USR2 $SERVER
 	"$RX" --card "$CARD" -f "$D" 2>"$TMP/err" &
+	# shellcheck disable=SC2034 # kill_daemon reads it
 	PID=$!
 	nap 300 5000
 	kill_daemon
