@@ -44,7 +44,8 @@
 #define MAX_LOG2_DW     21u /* 8 MiB, the largest ring anybody is known to use: resident-plans.md 2 */
 /* polaris.md 12.4a step 4 says 100 ms; more, for a virtual card on a busy host */
 #define KILL_TIMEOUT_MS   1000
-#define DEQUEUE_SETTLE_US 1000 /* nothing says how fast a pipe looks at its request */
+#define DEQUEUE_SETTLE_MS 100  /* polaris.md 12.4a step 4 */
+#define DEQUEUE_REQ       0x7u /* polaris.md 12.4a step 6 */
 #define SQ_KILL_MS        10   /* resident-plans.md 10 */
 
 int cp_queue_new(struct cp_queue **out, struct cp *cp, const struct cp_queue_config *config)
@@ -297,6 +298,17 @@ int cp_queue_read(struct cp_queue *q, struct cp_queue_state *out)
 
 /* ---- taking a queue off the hardware: polaris.md 12.4a, resident-plans.md 10 ---- */
 
+/* wait_taken - until the pipe has taken a kill's request, for clearing it before (step 5) would
+ * call it back. Nothing says that every card clears it by itself: going on then is what step 5 does
+ * anyway. */
+static int wait_taken(struct cp_queue *q)
+{
+	int err = reg_wait(
+	        q->cp->mmio, REG_CP_HQD_DEQUEUE_REQUEST, DEQUEUE_REQ, 0, DEQUEUE_SETTLE_MS, NULL);
+
+	return err == -ETIMEDOUT ? 0 : err;
+}
+
 static int dequeue(struct cp_queue *q, uint32_t request, unsigned timeout_ms)
 {
 	uint32_t active;
@@ -307,8 +319,8 @@ static int dequeue(struct cp_queue *q, uint32_t request, unsigned timeout_ms)
 	/* a kill is for queues nobody trusts, what ACTIVE says included */
 	if (!err && (active & ACTIVE || request == DEQUEUE_KILL))
 		err = reg_write(q->cp->mmio, REG_CP_HQD_DEQUEUE_REQUEST, request);
-	if (request == DEQUEUE_KILL)
-		sleep_us(DEQUEUE_SETTLE_US);
+	if (!err && request == DEQUEUE_KILL)
+		err = wait_taken(q);
 	if (!err)
 		err = reg_wait(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE, 0, timeout_ms, NULL);
 	return deselect(q, err);

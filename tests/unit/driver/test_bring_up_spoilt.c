@@ -88,8 +88,7 @@ static const struct spoilt table[] = {
         REG("queues", CP_HQD_PQ_CONTROL, 1),
         REG("queues", CP_HQD_EOP_BASE_ADDR, 1),
         REG("queues", CP_HQD_EOP_CONTROL, 1),
-        /* not CP_HQD_ACTIVE: whoever reads it wrong cannot tell whether a queue is left; MEC is
-           halted */
+        REG("queues", CP_HQD_ACTIVE, 1),
         REG("queues", SCRATCH_REG0, 1),
 };
 
