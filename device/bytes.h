@@ -84,17 +84,22 @@ static inline uint64_t align_up(uint64_t v, uint64_t to)
 	return (v + to - 1) & ~(to - 1);
 }
 
-/* crc32_of - IEEE 802.3, reflected, as in zlib; bit by bit: for some 100 KiB once in a while. */
-static inline uint32_t crc32_of(const uint8_t *p, size_t n)
+/* crc32_more - IEEE 802.3, reflected, as in zlib; bit by bit: for some 100 KiB once in a while.
+ * @crc: of the bytes before, 0 at the start. */
+static inline uint32_t crc32_more(uint32_t crc, const uint8_t *p, size_t n)
 {
-	uint32_t crc = 0xFFFFFFFF;
-
+	crc = ~crc;
 	for (size_t i = 0; i < n; i++) {
 		crc ^= p[i];
 		for (int bit = 0; bit < 8; bit++)
 			crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
 	}
 	return ~crc;
+}
+
+static inline uint32_t crc32_of(const uint8_t *p, size_t n)
+{
+	return crc32_more(0, p, n);
 }
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

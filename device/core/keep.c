@@ -35,20 +35,6 @@
 
 _Static_assert(R_NAME + sizeof(((struct rx_kept *)0)->name) == KEEP_RECORD_BYTES, "a record");
 
-/* keep_crc32 - reflected 0xEDB88320, as in zlib. */
-uint32_t keep_crc32(uint32_t seed, const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-	uint32_t crc = ~seed;
-
-	for (size_t i = 0; i < len; i++) {
-		crc ^= p[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-	}
-	return ~crc;
-}
-
 /* ---- header ---- */
 
 void keep_header_build(uint8_t out[KEEP_HEADER_BYTES], const struct keep_header *h)
@@ -60,14 +46,14 @@ void keep_header_build(uint8_t out[KEEP_HEADER_BYTES], const struct keep_header 
 	put_le64(out + H_GENERATION, h->generation);
 	memcpy(out + H_WRITER, h->writer, strnlen(h->writer, H_RECORD - H_WRITER));
 	put_le32(out + H_RECORD, KEEP_RECORD_BYTES);
-	put_le32(out + H_CRC, keep_crc32(0, out, H_CRC));
+	put_le32(out + H_CRC, crc32_of(out, H_CRC));
 }
 
 int keep_header_parse(const uint8_t b[KEEP_HEADER_BYTES], struct keep_header *out)
 {
 	if (memcmp(b, MAGIC, 8) != 0)
 		return -ENOENT;
-	if (get_le32(b + H_CRC) != keep_crc32(0, b, H_CRC))
+	if (get_le32(b + H_CRC) != crc32_of(b, H_CRC))
 		return -EBADMSG;
 	if (get_le32(b + H_VERSION) != KEEP_VERSION || get_le32(b + H_AREA) != KEEP_AREA_BYTES ||
 	        get_le32(b + H_RECORD) != KEEP_RECORD_BYTES || !get_le64(b + H_GENERATION))
@@ -87,7 +73,7 @@ static uint32_t record_crc(const uint8_t *b, uint64_t generation)
 	uint8_t seed[8];
 
 	put_le64(seed, generation);
-	return keep_crc32(keep_crc32(0, seed, 8), b + R_INDEX, KEEP_RECORD_BYTES - R_INDEX);
+	return crc32_more(crc32_of(seed, 8), b + R_INDEX, KEEP_RECORD_BYTES - R_INDEX);
 }
 
 void keep_record_build(uint8_t out[KEEP_RECORD_BYTES], uint64_t generation, unsigned index,

@@ -68,6 +68,4 @@ int keep_list_apply(struct keep_list *l, const uint8_t bytes[KEEP_RECORD_BYTES])
 int keep_list_check(
         const struct keep_list *l, uint64_t low, uint64_t high, char *why, size_t why_size);
 
-uint32_t keep_crc32(uint32_t seed, const void *bytes, size_t len);
-
 #endif

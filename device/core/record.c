@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "device/bytes.h"
 #include "device/core/rx580_priv.h"
 #include "device/err.h"
 
@@ -105,7 +106,7 @@ static int put_note(struct rx580 *rx, struct rx_kept *e, const void *note, size_
 	if (err)
 		return err;
 	e->note_bytes = (uint32_t)bytes;
-	e->note_crc = keep_crc32(0, note, bytes);
+	e->note_crc = crc32_of(note, bytes);
 	err = rx_vram_write_raw(rx, e->note, note, bytes);
 	if (err)
 		rx_free(rx, e->note);
@@ -168,7 +169,7 @@ int rx_kept_note(struct rx580 *rx, const struct rx_kept *k, void **bytes)
 	copy[n] = 0;
 	int err = rx_vram_read(rx, at, copy, n);
 
-	if (!err && keep_crc32(0, copy, n) != crc)
+	if (!err && crc32_of(copy, n) != crc)
 		err = rx_fail("warm", -EBADMSG, "%s: what was kept of it is damaged", k->name);
 	if (err) {
 		free(copy);

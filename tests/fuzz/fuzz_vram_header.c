@@ -26,7 +26,7 @@ static void seal(uint8_t record[KEEP_RECORD_BYTES], uint64_t generation, unsigne
 
 	put_le64(seed, generation);
 	put_le32(record + 4, index);
-	put_le32(record, keep_crc32(keep_crc32(0, seed, 8), record + 4, KEEP_RECORD_BYTES - 4));
+	put_le32(record, crc32_more(crc32_of(seed, 8), record + 4, KEEP_RECORD_BYTES - 4));
 }
 
 static int apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memcpy(head, data + 1, sizeof(head));
 	if (sealed)
-		put_le32(head + 60, keep_crc32(0, head, 60));
+		put_le32(head + 60, crc32_of(head, 60));
 	if (keep_header_parse(head, &h) == 0) {
 		require(h.generation != 0 && strlen(h.writer) < sizeof(h.writer));
 	} else if (!sealed) {
