@@ -3,15 +3,12 @@
  * configuration, firmware, disks or resets (bridge.md 3.1, 3.7) and are refused below the public
  * API, like everything else.
  */
+#include "device/bridge/area.h"
 #include "device/bridge/asm2x6x_priv.h"
 #include "device/bytes.h"
 
 #define BANK_236X 0x00 /* bridge.md 3.1 */
 #define BANK_246X 0x50 /* 0x51 is XDATA above 64 KiB: nothing we want is there */
-
-struct area {
-	uint32_t start, end; /* end exclusive */
-};
 
 /* bridge.md 3.2, 3.3. Left out: all that is not named there, what pops a FIFO when read (USB, UART,
  * flash: 9000, C000), and what 7.3 says not to touch: 7000-7FFF, B480, C656, C659, E764, C8xx. */
@@ -31,22 +28,13 @@ static const struct area readable_246x[] = {
         {0xB4C8, 0xB4C9}, /* lane control */
 };
 
-static bool inside(const struct area *areas, size_t n, uint32_t addr, uint32_t len)
-{
-	for (size_t i = 0; i < n; i++)
-		if (addr >= areas[i].start &&
-		        range_ok(addr - areas[i].start, len, areas[i].end - areas[i].start))
-			return true;
-	return false;
-}
-
 static const char *refuse_read(enum asm_chip chip, uint8_t len, uint16_t addr)
 {
 	if (!len)
 		return "E4 wants a length of 1 to 255";
-	if (inside(readable, ARRAY_SIZE(readable), addr, len))
+	if (area_holds(readable, ARRAY_SIZE(readable), addr, len))
 		return NULL;
-	if (chip == ASM_246X && inside(readable_246x, ARRAY_SIZE(readable_246x), addr, len))
+	if (chip == ASM_246X && area_holds(readable_246x, ARRAY_SIZE(readable_246x), addr, len))
 		return NULL;
 	return "E4 outside the registers and memory known to be harmless";
 }

@@ -2,13 +2,10 @@
  * else can erase flash, blow fuses or hang the bridge (bridge.md 2.8, 2.15), so it is refused below
  * the public API.
  */
+#include "device/bridge/area.h"
 #include "device/bridge/rtl921x_priv.h"
 #include "device/bytes.h"
 #include "device/core/mutants.h"
-
-struct area {
-	uint32_t start, end; /* end exclusive */
-};
 
 /* bridge.md 2.2: what E2/92 may copy. RAM is left out: its size is not known and a bad address
  * hangs the CPU. */
@@ -30,15 +27,6 @@ static const struct area writable_registers[] = {
         {0xB3311000, 0xB3311010},
 };
 
-static bool inside(const struct area *areas, size_t n, uint32_t addr, uint32_t len)
-{
-	for (size_t i = 0; i < n; i++)
-		if (addr >= areas[i].start &&
-		        range_ok(addr - areas[i].start, len, areas[i].end - areas[i].start))
-			return true;
-	return false;
-}
-
 /* is_slot_store - byte stores into the raw engine (rtl921x_use_burst): its buffers; an address word
  * pair; or whole slots from one on to the last and perhaps into the buffers. */
 static bool is_slot_store(uint32_t addr, uint32_t len)
@@ -46,9 +34,9 @@ static bool is_slot_store(uint32_t addr, uint32_t len)
 	const struct area data = {RTL_ENGINE_DATA, RTL_ENGINE_END},
 	                  all = {RTL_ENGINE_SLOTS, data.end};
 
-	if (inside(&data, 1, addr, len))
+	if (area_holds(&data, 1, addr, len))
 		return true;
-	if (!inside(&all, 1, addr, len))
+	if (!area_holds(&all, 1, addr, len))
 		return false;
 	return (addr % 16 == 8 && len == 8) || (addr % 16 == 0 && addr + len >= data.start);
 }
@@ -63,13 +51,13 @@ static const char *refuse_read(uint8_t sub, uint32_t addr, uint32_t len)
 	switch (sub) {
 	case RTL_IC_VERSION: return len == 4 && !addr ? NULL : "E2/82 wants length 4";
 	case RTL_READ_MEMORY:
-		return inside(readable_memory, ARRAY_SIZE(readable_memory), addr, len)
+		return area_holds(readable_memory, ARRAY_SIZE(readable_memory), addr, len)
 		               ? NULL
 		               : "E2/92 outside flash and SRAM";
 	case RTL_READ_REGISTER:
 		return is_register_access(addr, len) &&
-		                       inside(readable_registers, ARRAY_SIZE(readable_registers),
-		                               addr, len)
+		                       area_holds(readable_registers,
+		                               ARRAY_SIZE(readable_registers), addr, len)
 		               ? NULL
 		               : "E2/A2 outside the known registers";
 	case RTL_VERSION: return len == 20 && !addr ? NULL : "E2/A5 wants length 20";
@@ -97,8 +85,8 @@ static const char *refuse_write(uint8_t sub, uint32_t addr, uint32_t len)
 		if (stores_in_sram(addr, len) || (len > 4 && is_slot_store(addr, len)))
 			return NULL;
 		return is_register_access(addr, len) &&
-		                       inside(writable_registers, ARRAY_SIZE(writable_registers),
-		                               addr, len)
+		                       area_holds(writable_registers,
+		                               ARRAY_SIZE(writable_registers), addr, len)
 		               ? NULL
 		               : "E3/23 outside engine, root complex window and SRAM";
 	case RTL_CFG_WRITE:
