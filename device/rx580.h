@@ -220,6 +220,10 @@ struct rx_buffer *rx_buffer_next(struct rx580 *rx, const struct rx_buffer *after
  * running (killed, crashed). Buffers are in it by themselves; the rest says so here. */
 #define RX_KEEP_NOTE_MAX (512u << 10) /* 2.7 s on the wire */
 
+/* mail.phase of a plan whose state is that of whole steps: docs/plan-format.md 4 */
+#define RX_PHASE_BOUNDARY 1u
+#define RX_PHASE_INPUT    2u
+
 struct rx_kept {
 	char kind;             /* 'b' buffer, 'k' file of kernels/, 'p' plan, 'c' checkpoint */
 	char name[72];         /* 'k': with .cl or .co */

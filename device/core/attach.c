@@ -11,17 +11,11 @@
 #include "device/err.h"
 #include "device/regs/regs.h"
 
-#define MEMSIZE_MASK 0xFFFFu /* MiB: polaris.md 3.1 */
-#define FB_SHIFT     24      /* MC_VM_FB_LOCATION: polaris.md 3.1 */
-#define MEC1         1
-#define PLAN_PIPE    0 /* bring_up.c */
-/* mail.phase: plan-format.md 4 */
-#define PHASE_BOUNDARY 1u
-#define PHASE_INPUT    2u
-#define SETTLED_LOOKS  3     /* the same phase as often, SETTLE_US apart: plan-format.md 4 */
-#define SETTLE_US      1000u /* resident-plans.md 11 */
-#define STOP_MS        10000u
-#define CHUNK_RECORDS  28u /* one command's worth */
+#define MEC1          1
+#define SETTLED_LOOKS 3     /* the same phase as often, SETTLE_US apart: plan-format.md 4 */
+#define SETTLE_US     1000u /* resident-plans.md 11 */
+#define STOP_MS       10000u
+#define CHUNK_RECORDS 28u /* one command's worth */
 
 /* ---- reading: before the memory controller is set up, so through BAR0 as it is ---- */
 
@@ -108,7 +102,7 @@ static int read_record(struct rx580 *rx, char *why, size_t why_size)
 		err = reg_read(&rx->mmio, REG_CONFIG_MEMSIZE, &memsize);
 	if (!err)
 		err = keep_list_check(&rx->keep.list, GMC_RESERVED_BYTES,
-		        (uint64_t)(memsize & MEMSIZE_MASK) << 20, why, why_size);
+		        gmc_memsize_bytes(memsize), why, why_size);
 	if (err)
 		return err;
 	rx->keep.generation = h.generation;
@@ -160,8 +154,7 @@ static int running_plan(struct rx580 *rx, struct rx_kept **out)
 	for (size_t i = 0; i < rx->keep.list.n; i++) {
 		struct rx_kept *e = &rx->keep.list.entry[i];
 
-		if (e->kind == 'p' &&
-		        ring == ((uint64_t)(location & 0xFFFF) << FB_SHIFT) + e->offset)
+		if (e->kind == 'p' && ring == gmc_location_base(location) + e->offset)
 			*out = e;
 	}
 	return 0;
@@ -182,7 +175,7 @@ static int wait_boundary(struct rx580 *rx, const struct rx_kept *plan)
 		if (err)
 			return err;
 		uint32_t phase = get_le32(mail + 4);
-		bool stands = phase == PHASE_BOUNDARY || phase == PHASE_INPUT;
+		bool stands = phase == RX_PHASE_BOUNDARY || phase == RX_PHASE_INPUT;
 
 		looks = stands && phase == seen ? looks + 1 : stands;
 		seen = phase;

@@ -13,7 +13,6 @@
 #include "device/err.h"
 
 #define SERVICE_PIPE    1 /* resident-plans.md 8: another pipe than the plan's */
-#define PLAN_PIPE       0
 #define PRIORITY_LOW    0
 #define PRIORITY_NORMAL 1
 
@@ -299,10 +298,11 @@ static const struct {
         {"bridge: identify, unlock", "bridge.md 7.2 steps 1-4", open_bridge},
         {"PCI: identity, BARs, decode", "bridge.md 4, polaris.md 13.1 steps 1, 2, 7", open_pci},
         {"card: what state is it in", "polaris.md 13.1 steps 3, 5", look},
-        {"card: take over, or reset", "architecture.md, Warm attach", rx_attach},
+        {"card: take over, or reset", "architecture.md, Warm attach; polaris.md 13.1 steps 6, 7",
+                rx_attach},
         {"VBIOS: read, check", "polaris.md 13.1 steps 8, 9", rx_read_vbios},
         {"microcode: find the files", "polaris.md 4.1", rx_load_firmware},
-        {"POST: ASIC_Init when needed", "polaris.md 13.1 steps 6, 7, 10-12", rx_post},
+        {"POST: ASIC_Init when needed", "polaris.md 13.1 steps 10-12", rx_post},
         {"memory: controller, VRAM test", "polaris.md 13.1 steps 13, 14, 13.2", open_gmc},
         {"VRAM: the driver's own areas", "polaris.md 13.5 step 45", lay_out_vram},
         {"SMU: start, load microcode", "polaris.md 13.3", rx_start_smu},

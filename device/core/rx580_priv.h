@@ -16,6 +16,7 @@
 #include "device/undo.h"
 #include "device/vbios/rom.h"
 
+#define PLAN_PIPE   0          /* of MEC1: the plan queue's; the service queue has another */
 #define STAGE_BYTES (1u << 20) /* for VRAM above the window: architecture.md, "VRAM" */
 #define STAGE_SLOT                                                                                 \
 	(64u << 10) /* one nested user each, so that a yield in one transfer does no harm to       \

@@ -27,6 +27,17 @@ int gmc_start(struct gmc *g);
 void gmc_spare_vram(struct gmc *g);
 void gmc_stop(struct gmc *g);
 
+/* What two registers say of VRAM, also before gmc_start: CONFIG_MEMSIZE counts MiB and may hold
+ * garbage in its upper half; MC_VM_FB_LOCATION [15:0] is the base >> 24. polaris.md 3.1 */
+static inline uint64_t gmc_memsize_bytes(uint32_t config_memsize)
+{
+	return (uint64_t)(config_memsize & 0xFFFF) << 20;
+}
+static inline uint64_t gmc_location_base(uint32_t location)
+{
+	return (uint64_t)(location & 0xFFFF) << 24;
+}
+
 uint64_t gmc_vram_bytes(const struct gmc *g);
 uint64_t gmc_window_bytes(const struct gmc *g); /* what BAR0 shows, from VRAM offset 0 on */
 uint64_t gmc_fb_base(const struct gmc *g);      /* MC address of VRAM offset 0 */

@@ -10,7 +10,6 @@
 
 #define SCRATCH_7_POSTED           0x200u  /* polaris.md 1.5 */
 #define MEMSIZE_MASK               0xFFFFu /* MiB; the upper half may hold garbage: polaris.md 3.1 */
-#define FB_SHIFT                   24      /* polaris.md 3.1 */
 #define MISC0_UCODE_READY          0x80u   /* polaris.md 3.2 */
 #define SRBM_MC_BUSY               0x3F00u     /* polaris.md 3.3 step 3 */
 #define BIF_FB_ON                  3u          /* polaris.md 3.2 */
@@ -136,7 +135,7 @@ static int check_posted(struct gmc *g)
 		        "MiB, MC_SEQ_MISC0 0x%08x; bit 9, a size and bit 7 expected): power-cycle "
 		        "the card",
 		        scratch7, memsize, misc0);
-	g->vram_bytes = (uint64_t)memsize << 20;
+	g->vram_bytes = gmc_memsize_bytes(memsize);
 	return 0;
 }
 
@@ -148,9 +147,9 @@ static int locate(struct gmc *g)
 
 	if (err)
 		return err;
-	uint64_t top = ((uint64_t)(location >> 16) << FB_SHIFT) | 0xFFFFFF;
+	uint64_t top = gmc_location_base(location >> 16) | 0xFFFFFF;
 
-	g->fb_base = (uint64_t)(location & 0xFFFF) << FB_SHIFT;
+	g->fb_base = gmc_location_base(location);
 	g->window_bytes = MIN(pci_info(g->pci)->bar[PCI_BAR_VRAM].size, g->vram_bytes);
 	if (!g->fb_base || g->fb_base + g->vram_bytes - 1 > top)
 		return rx_fail("gmc", -EIO,
