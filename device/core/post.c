@@ -144,26 +144,20 @@ static int asic_init(struct rx580 *rx)
 
 int rx_post(struct rx580 *rx)
 {
-	int err = 0;
+	if (rx->posted)
+		return 0;
+	int err = asic_init(rx);
 
-	if (!rx->posted && rx->smu_state.running) /* half of somebody's start: 13.1 step 6 */
-		err = rx_reset_chip(rx);
-	if (err || rx->posted)
-		return err;
-	err = asic_init(rx);
 	if (!err)
 		err = read_posted(rx);
 	if (err)
 		return rx_fail("post", err,
 		        "ASIC_Init did not end well: the memory may be half set up; power-cycle "
-		        "the "
-		        "card before trying again");
+		        "the card before trying again");
 	if (!rx->posted)
 		return rx_fail("post", -EIO,
 		        "ASIC_Init ran to its end and BIOS_SCRATCH_7 bit 9 is not set, as expected "
-		        "of "
-		        "a posted card: power-cycle it and "
-		        "try again");
+		        "of a posted card: power-cycle it and try again");
 	rx->fresh = true;
 	return 0;
 }
