@@ -33,11 +33,10 @@
 /* smu7_hwmgr.c, enum DPM_EVENT_SRC, and the trace; polaris.md 10.5 step 23 says 0 */
 #define DPM_EVENT_SRC_DIGITAL 2u
 /* MC arbiter: polaris.md 10.5 step 8, amdgpu-oracle.md 7 */
-#define BURST_STATE0(v) ((v) & 0x1F)
-#define BURST_STATE1    (0x1Fu << 5)
-#define MC_CG_REQUEST   0xFu
-#define CG_ARB_REQ      0xFFu
-#define ARB_SET_F1      0x0Bu
+#define BURST_STATE1  (0x1Fu << 5)
+#define MC_CG_REQUEST 0xFu
+#define CG_ARB_REQ    0xFFu
+#define ARB_SET_F1    0x0Bu
 
 /* step 6 */
 static const uint32_t voting[] = {0x3FFFC102, 0x00000400, 0x00C00080, 0x00C00200, 0x00C01680,

@@ -13,6 +13,8 @@
 
 #define VOLTAGE_CONTROLLER_ON (1u << 13) /* FEATURE_STATUS, power management is on: 10.5 */
 
+#define BURST_STATE0(v) ((v) & 0x1F) /* MC_ARB_BURST_TIME: polaris.md 10.5 step 8 */
+
 /* SoftRegisters: polaris.md 10.3 */
 #define SOFT_VOLTAGE_CHANGE_TIMEOUT 44
 #define SOFT_HANDSHAKE_DISABLES     48

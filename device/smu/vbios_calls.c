@@ -16,7 +16,6 @@
 #define TIMING_ADJUST_MC (3u << 24) /* the memory clock; the level follows */
 #define VOLTAGE_VDDC     1u
 #define VOLTAGE_MODE_EVV (9u << 8)
-#define BURST_STATE0(v)  ((v) & 0x1F)
 #define PM_FUSE_LPML     32u /* in PmFuses: polaris.md 10.3 */
 /* dwords behind IX_SMU_EFUSE_0: polaris.md 10.6, 14.5 */
 #define EFUSE_AVFS 49u
