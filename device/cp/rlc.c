@@ -11,10 +11,10 @@
 #define NONCU_MASTER_BUSY                                                                          \
 	0x0007FFFFu         /* SE, GC, TC0, TC1: polaris.md 6.3 step 3 (Linux gfx_8_0_sh_mask.h) */
 #define SHADER_ENGINES    4 /* polaris.md 1.4 */
-#define SERDES_TIMEOUT_MS 100 /* polaris.md 6.3 step 3; the stock driver goes on, too */
-#define SETTLE_US         50
-#define CLOCK_PROBE_US    2000
-#define XCLK_MHZ          25 /* polaris.md 1.4 */
+#define SERDES_TIMEOUT_MS 100  /* polaris.md 6.3 step 3; the stock driver goes on, too */
+#define SETTLE_US         50   /* polaris.md 6.3 steps 4, 6 */
+#define CLOCK_PROBE_US    2000 /* ours: 50,000 ticks */
+#define XCLK_MHZ          25   /* polaris.md 1.4 */
 
 /* wait_idle - what the stock driver only warns about, we only warn about. */
 static int wait_idle(struct cp *cp, uint32_t reg, uint32_t mask, const char *name)
