@@ -9,6 +9,7 @@
 
 #include "device/bytes.h"
 #include "device/clock.h"
+#include "device/compile/compile.h"
 #include "device/err.h"
 #include "fs/bringup.h"
 #include "fs/fs.h"
@@ -30,9 +31,8 @@ struct daemon {
 	struct fs fs;
 	struct options opt;
 	struct threads *threads;
-	char private[4096]; /* --run: the folder we made */
-	char *resolved;     /* otherwise: the absolute path, as we leave the current folder */
-	const char *mountpoint;
+	struct rx_tmpdir private; /* --run */
+	char *mountpoint;         /* absolute, as we leave the current folder */
 	int signals;
 	pid_t child; /* --run */
 	int status;  /* exit status */
@@ -205,14 +205,14 @@ static int run(struct daemon *d, int verdict)
 
 static int prepare(struct daemon *d)
 {
-	if (!d->opt.run) {
-		int err = mountpoint_prepare(d->opt.mountpoint);
+	mountpoint_sweep();
+	compile_sweep();
+	if (d->opt.run)
+		return mountpoint_private(&d->private, &d->mountpoint);
+	int err = mountpoint_prepare(d->opt.mountpoint);
 
-		d->mountpoint = d->resolved = err ? NULL : realpath(d->opt.mountpoint, NULL);
-		return d->resolved || err ? err : -errno;
-	}
-	d->mountpoint = d->private;
-	return mountpoint_private(d->private, sizeof(d->private));
+	d->mountpoint = err ? NULL : realpath(d->opt.mountpoint, NULL);
+	return d->mountpoint || err ? err : -errno;
 }
 
 int main(int argc, char **argv)
@@ -245,8 +245,8 @@ int main(int argc, char **argv)
 	d.signals = block_signals();
 	int err = run(&d, verdict);
 
-	if (d.private[0])
-		rmdir(d.private);
-	free(d.resolved);
+	if (d.opt.run)
+		rx_tmpdir_remove(&d.private);
+	free(d.mountpoint);
 	return err ? 1 : d.status;
 }

@@ -16,7 +16,9 @@
 
 extern char **environ;
 
-#define LINKS_MAX 40 /* symbolic links in a path, as the kernel: path_resolution(7) */
+#define TMPDIR_KIND   "run"
+#define PRIVATE_MOUNT "gpu"
+#define LINKS_MAX     40 /* symbolic links in a path, as the kernel: path_resolution(7) */
 
 /* mountinfo writes blanks and backslashes in octal (proc_pid_mountinfo(5)). */
 static void unescape(char *s)
@@ -138,15 +140,41 @@ int mountpoint_prepare(const char *path)
 	return 0;
 }
 
-int mountpoint_private(char *path, unsigned size)
+int mountpoint_private(struct rx_tmpdir *dir, char **path)
 {
-	const char *tmp = getenv("TMPDIR");
+	int err = rx_tmpdir_make(dir, TMPDIR_KIND);
 
-	if ((unsigned)snprintf(path, size, "%s/rx580fs-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= size)
-		return rx_fail("fs", -ENAMETOOLONG, "TMPDIR is too long");
-	if (!mkdtemp(path))
-		return rx_fail("fs", -errno, "cannot make a folder %s: %s", path, strerror(errno));
-	return 0;
+	if (err)
+		return err;
+	if (asprintf(path, "%s/" PRIVATE_MOUNT, dir->path) < 0) {
+		*path = NULL;
+		err = -ENOMEM;
+	} else if (mkdir(*path, 0700) != 0) {
+		err = rx_fail(
+		        "fs", -errno, "cannot make the folder %s: %s", *path, strerror(errno));
+	}
+	if (err)
+		rx_tmpdir_remove(dir);
+	return err;
+}
+
+static void unmount_dead(const char *folder)
+{
+	RX_CLEANUP(free) char *path = NULL;
+	char full[4096];
+
+	if (asprintf(&path, "%s/" PRIVATE_MOUNT, folder) < 0)
+		path = NULL;
+	if (path && absolute(path, full, sizeof(full), 0) == 0 && is_ours(full))
+		detach(full);
+}
+
+void mountpoint_sweep(void)
+{
+	unsigned n = rx_tmpdir_sweep(TMPDIR_KIND, unmount_dead);
+
+	if (n)
+		rx_log(LOG_INFO, "fs", "removed %u private mounts that killed daemons left", n);
 }
 
 int background_start(void)

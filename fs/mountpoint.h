@@ -6,11 +6,17 @@
 
 #include <stdbool.h>
 
+#include "device/tmpdir.h"
+
 /* mountpoint_prepare - check the folder; a mount left by a killed daemon is detached and said so.
  * Return: 0; -errno, said. */
 int mountpoint_prepare(const char *path);
-/* mountpoint_private - make a folder only we may enter, under $TMPDIR. @path: of @size bytes. */
-int mountpoint_private(char *path, unsigned size);
+/* mountpoint_private - make a folder only we may enter, under $TMPDIR, and in it one to mount on.
+ * @path: the latter's, the caller frees it. Return: 0, and rx_tmpdir_remove() is due after the
+ * unmount; -errno, said. */
+int mountpoint_private(struct rx_tmpdir *dir, char **path);
+/* mountpoint_sweep - unmount and remove the private folders of daemons that were killed. */
+void mountpoint_sweep(void);
 
 /* background_start - fork; the parent waits for the verdict, exits with it and does not return. The
  * child gets a descriptor for background_verdict. Return: descriptor; -errno. */

@@ -1,5 +1,5 @@
-/* compile.c - see compile.h. clang runs in a private temporary folder; its name for the source is
- * the user's. */
+/* compile.c - see compile.h. clang runs in a private temporary folder, which is also where its own
+ * temporary files go; its name for the source is the user's. */
 #include "device/compile/compile.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,11 +22,13 @@
 #include "device/clock.h"
 #include "device/compile/code_object.h"
 #include "device/err.h"
+#include "device/tmpdir.h"
 
 #define TIME_LIMIT_MS   60000
 #define MEMORY_LIMIT    (4ull << 30)
 #define LOG_LIMIT       (256u << 10)
 #define SOURCE_NAME_MAX 80
+#define TMPDIR_KIND     "cc"
 
 /* Newest first; each takes the same flags (tested with 19, the range is CMakeLists.txt's). */
 static const char *const compilers[] = {"clang-19", "clang-18", "clang-17", "clang-16", "clang-15"};
@@ -34,8 +37,10 @@ static const char *const compilers[] = {"clang-19", "clang-18", "clang-17", "cla
 static const char *const device_libs[] = {"/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
         "/usr/lib/amdgcn/bitcode", "/opt/rocm/amdgcn/bitcode"};
 
+extern char **environ;
+
 struct workdir {
-	char path[64];
+	struct rx_tmpdir tmp;
 	char source[SOURCE_NAME_MAX];
 };
 
@@ -61,9 +66,9 @@ static int write_file(int dir, const char *name, const void *data, size_t len)
 }
 
 /* Whole file into memory, one more byte allocated as terminator. Files over @limit are cut. */
-static int read_file(const char *path, size_t limit, char **out, size_t *len)
+static int read_file(int dir, const char *name, size_t limit, char **out, size_t *len)
 {
-	RX_CLEANUP(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	RX_CLEANUP(close) int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
@@ -88,33 +93,38 @@ static int read_file(const char *path, size_t limit, char **out, size_t *len)
 
 static int workdir_make(struct workdir *w, const char *name)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	if (!tmp || strlen(tmp) > 32)
-		tmp = "/tmp";
-	snprintf(w->path, sizeof(w->path), "%s/rx580fs-cc-XXXXXX", tmp);
 	snprintf(w->source, sizeof(w->source), "%s", name);
 	for (char *c = w->source; *c; c++)
 		if (*c == '/' || (unsigned char)*c < 0x20)
 			*c = '_';
 	if (w->source[0] == '-' || w->source[0] == '@') /* would be an option or a response file */
 		w->source[0] = '_';
-	if (!mkdtemp(w->path))
-		return rx_fail(
-		        "compile", -errno, "cannot make a folder in %s: %s", tmp, strerror(errno));
-	return 0;
+	return rx_tmpdir_make(&w->tmp, TMPDIR_KIND);
 }
 
-static void workdir_remove(const struct workdir *w)
+void compile_sweep(void)
 {
-	const char *const names[] = {w->source, "out.co", "log"};
-	char path[256];
+	rx_tmpdir_sweep(TMPDIR_KIND, NULL);
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		snprintf(path, sizeof(path), "%s/%s", w->path, names[i]);
-		unlink(path);
-	}
-	rmdir(w->path);
+/* Our environment, with the folder as clang's TMPDIR: killed, it would leave objects in ours.
+ * @tmpdir: room for that variable. The caller frees the list, not the strings. */
+static char **environment(const struct workdir *w, char *tmpdir, size_t size)
+{
+	size_t n = 0, kept = 0;
+
+	while (environ[n])
+		n++;
+	char **list = calloc(n + 2, sizeof(*list));
+
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+			list[kept++] = environ[i];
+	snprintf(tmpdir, size, "TMPDIR=%s", w->tmp.path);
+	list[kept] = tmpdir;
+	return list;
 }
 
 static void limit(__rlimit_resource_t resource, rlim_t value)
@@ -125,13 +135,14 @@ static void limit(__rlimit_resource_t resource, rlim_t value)
 }
 
 /* In the child between fork and exec: async-signal-safe calls only. */
-static void child(const struct workdir *w, char *const argv[])
+static void child(const struct workdir *w, pid_t parent, char *const argv[], char *const env[])
 {
-	int log = chdir(w->path) ? -1 : open("log", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int log = fchdir(w->tmp.fd) ? -1 : open("log", O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	int null = open("/dev/null", O_RDONLY);
 	sigset_t none;
 
-	if (log < 0 || null < 0)
+	/* nobody waits for clang when we are killed; prctl(2): the parent may be gone already */
+	if (log < 0 || null < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(127);
 	dup2(null, 0);
 	dup2(log, 1);
@@ -144,7 +155,7 @@ static void child(const struct workdir *w, char *const argv[])
 	limit(RLIMIT_CPU, TIME_LIMIT_MS / 1000);
 	limit(RLIMIT_FSIZE, 4u * CO_MAX_SIZE);
 	limit(RLIMIT_CORE, 0);
-	execvp(argv[0], argv);
+	execvpe(argv[0], argv, env);
 	_exit(127);
 }
 
@@ -193,17 +204,22 @@ static int run_clang(const struct workdir *w, const char *compiler)
 	        "-mcode-object-version=5", "-x", "cl", "-cl-std=CL1.2", "-O3",
 	        "-cl-kernel-arg-info", "-fno-color-diagnostics", "-Xclang",
 	        "-finclude-default-header", libs, w->source, "-o", "out.co", NULL};
-	pid_t pid = fork();
+	char tmpdir[RX_TMPDIR_MAX + 8];
+	RX_CLEANUP(free) char **env = environment(w, tmpdir, sizeof(tmpdir));
+
+	if (!env)
+		return -ENOMEM;
+	pid_t parent = getpid(), pid = fork();
+
 	if (pid < 0)
 		return rx_fail("compile", -errno, "cannot start %s: %s", compiler, strerror(errno));
 	if (pid == 0)
-		child(w, (char *const *)argv);
+		child(w, parent, (char *const *)argv, env);
 	return wait_child(pid);
 }
 
 static int compile_in(const struct workdir *w, struct compile_result *out)
 {
-	char path[128];
 	size_t len;
 	int err = -ENOENT;
 
@@ -215,15 +231,13 @@ static int compile_in(const struct workdir *w, struct compile_result *out)
 	if (err == -ETIMEDOUT)
 		return rx_fail("compile", err, "%s: clang took more than %u s", w->source,
 		        TIME_LIMIT_MS / 1000);
-	snprintf(path, sizeof(path), "%s/log", w->path);
-	if (read_file(path, LOG_LIMIT, &out->log, &len))
+	if (read_file(w->tmp.fd, "log", LOG_LIMIT, &out->log, &len))
 		out->log = strdup("");
 	if (!out->log)
 		return -ENOMEM;
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "%s/out.co", w->path);
-	err = read_file(path, CO_MAX_SIZE, (char **)&out->elf, &out->elf_size);
+	err = read_file(w->tmp.fd, "out.co", CO_MAX_SIZE, (char **)&out->elf, &out->elf_size);
 	if (err)
 		rx_log(LOG_ERROR, "compile", "%s: clang succeeded but left no object", w->source);
 	return err ? -EIO : 0;
@@ -237,13 +251,10 @@ int compile_opencl(const char *name, const char *source, size_t len, struct comp
 	memset(out, 0, sizeof(*out));
 	if (err)
 		return err;
-	int dir = open(w.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	err = dir < 0 ? -errno : write_file(dir, w.source, source, len);
-	if (dir >= 0)
-		close(dir);
+	err = write_file(w.tmp.fd, w.source, source, len);
 	if (!err)
 		err = compile_in(&w, out);
-	workdir_remove(&w);
+	rx_tmpdir_remove(&w.tmp);
 	if (err && err != -EINVAL)
 		compile_result_free(out);
 	return err;

@@ -22,4 +22,8 @@ struct compile_result {
 int compile_opencl(const char *name, const char *source, size_t len, struct compile_result *out);
 void compile_result_free(struct compile_result *r);
 
+/* compile_sweep - remove the temporary folders of processes that were killed while they compiled.
+ */
+void compile_sweep(void);
+
 #endif
