@@ -184,27 +184,15 @@ static int find_note(struct co_parser *p, const Elf64_Phdr *seg)
 	return 0;
 }
 
-static int scan_segments(struct co_parser *p)
-{
-	Elf64_Phdr ph;
-	int err = 0;
+struct symbols {
+	const uint8_t *table; /* count entries of Elf64_Sym */
+	uint64_t count;
+	const char *names;
+	uint64_t names_size;
+};
 
-	for (unsigned i = 0; i < p->phnum && !err; i++) {
-		err = read_phdr(p, i, &ph);
-		if (!err && ph.p_type == PT_DYNAMIC) {
-			p->dynamic = ph;
-			err = find_relocations(p, &ph);
-		}
-		if (!err && ph.p_type == PT_NOTE)
-			err = find_note(p, &ph);
-	}
-	if (!err && !p->note)
-		err = co_bad(p, "no AMDGPU metadata note");
-	return err;
-}
-
-/* Dynamic symbol by name, through DT_SYMTAB/DT_STRTAB; the table ends where DT_HASH says. */
-static int find_symbol(struct co_parser *p, const char *name, uint64_t *value)
+/* The dynamic symbols, through DT_SYMTAB/DT_STRTAB; the table ends where DT_HASH says. */
+static int read_symbols(struct co_parser *p, struct symbols *s)
 {
 	uint64_t symtab = 0, strtab = 0, strsz = 0, hash = 0;
 
@@ -218,22 +206,76 @@ static int find_symbol(struct co_parser *p, const char *name, uint64_t *value)
 	}
 	if (!hash || !range_ok(hash, 8, p->loaded) || !range_ok(strtab, strsz, p->loaded))
 		return co_bad(p, "no usable dynamic symbol table");
-	uint64_t count =
-	        get_le32(p->co->image + hash + 4); /* nchain, ELF specification "Hash Table" */
-	if (!range_ok(symtab, count * sizeof(Elf64_Sym), p->loaded))
+	s->count = get_le32(p->co->image + hash + 4); /* nchain, ELF specification "Hash Table" */
+	if (!range_ok(symtab, s->count * sizeof(Elf64_Sym), p->loaded))
 		return co_bad(p, "symbol table outside the image");
-	for (uint64_t i = 0; i < count; i++) {
-		const uint8_t *s = p->co->image + symtab + i * sizeof(Elf64_Sym);
-		uint64_t st_name = get_le32(s);
-		if (st_name < strsz &&
-		        strnlen((char *)p->co->image + strtab + st_name, strsz - st_name) <
-		                strsz - st_name &&
-		        !strcmp((char *)p->co->image + strtab + st_name, name)) {
-			*value = get_le64(s + 8);
+	s->table = p->co->image + symtab;
+	s->names = (const char *)p->co->image + strtab;
+	s->names_size = strsz;
+	return 0;
+}
+
+/* Name of symbol @i; "" when it has no whole one. */
+static const char *symbol_name(const struct symbols *s, uint64_t i)
+{
+	uint64_t at = get_le32(s->table + i * sizeof(Elf64_Sym)); /* st_name */
+
+	if (at >= s->names_size || !memchr(s->names + at, '\0', s->names_size - at))
+		return "";
+	return s->names + at;
+}
+
+/* Nothing on the card defines what the object leaves open. A weak symbol may stay so, as 0 (ELF
+ * specification "Symbol Table", st_info, st_shndx). */
+static int check_undefined(struct co_parser *p)
+{
+	struct symbols s;
+	int err = read_symbols(p, &s);
+
+	for (uint64_t i = 1; !err && i < s.count; i++) {
+		const uint8_t *sym = s.table + i * sizeof(Elf64_Sym);
+
+		if (get_le16(sym + 6) == SHN_UNDEF && ELF64_ST_BIND(sym[4]) == STB_GLOBAL)
+			err = co_bad(p,
+			        "nothing defines %.100s, and there is no library on the card: "
+			        "define it in the source, or link what does",
+			        symbol_name(&s, i));
+	}
+	return err;
+}
+
+static int find_symbol(struct co_parser *p, const char *name, uint64_t *value)
+{
+	struct symbols s;
+	int err = read_symbols(p, &s);
+
+	for (uint64_t i = 0; !err && i < s.count; i++)
+		if (!strcmp(symbol_name(&s, i), name)) {
+			*value = get_le64(s.table + i * sizeof(Elf64_Sym) + 8);
 			return 0;
 		}
+	return err ? err : co_bad(p, "symbol %s not found", name);
+}
+
+static int scan_segments(struct co_parser *p)
+{
+	Elf64_Phdr ph;
+	int err = 0;
+
+	for (unsigned i = 0; i < p->phnum && !err; i++) {
+		err = read_phdr(p, i, &ph);
+		if (!err && ph.p_type == PT_DYNAMIC) {
+			p->dynamic = ph;
+			err = check_undefined(p);
+			if (!err)
+				err = find_relocations(p, &ph);
+		}
+		if (!err && ph.p_type == PT_NOTE)
+			err = find_note(p, &ph);
 	}
-	return co_bad(p, "symbol %s not found", name);
+	if (!err && !p->note)
+		err = co_bad(p, "no AMDGPU metadata note");
+	return err;
 }
 
 /* Kernel descriptor fields: polaris.md 9.2. */
@@ -266,6 +308,46 @@ static int read_descriptor(struct co_parser *p, struct co_kernel *k, const char 
 	return 0;
 }
 
+/* What only a host that answers while the kernel runs can give, or more than this card is. Value
+ * kinds: LLVM AMDGPUUsage, "Code Object V3 Kernel Argument Metadata Map". A kernel has such an
+ * argument when it may use it; with printf, one has nearly all of them. */
+static const struct {
+	const char *kind, *used_by;
+} unavailable[] = {
+        {"hidden_hostcall_buffer", "printf, assert or another call to the host"},
+        {"hidden_printf_buffer", "printf"},
+        {"hidden_heap_v1", "malloc"},
+        {"hidden_default_queue", "enqueue_kernel"},
+        {"hidden_completion_action", "enqueue_kernel"},
+        {"hidden_multigrid_sync_arg", "synchronisation of several cards"},
+};
+
+static int check_hidden(struct co_parser *p, const struct co_kernel *k)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unavailable); i++)
+		for (unsigned a = 0; a < k->nargs; a++)
+			if (!strcmp(k->args[a].hidden, unavailable[i].kind))
+				return co_bad(p,
+				        "%.64s uses %s (%s), which does not exist here: take it "
+				        "out, "
+				        "a kernel can write to a buffer instead; if there is none, "
+				        "compile with -O1 or more",
+				        k->name, unavailable[i].used_by, unavailable[i].kind);
+	return 0;
+}
+
+static int check_kernels(struct co_parser *p)
+{
+	int err = 0;
+
+	for (unsigned i = 0; !err && i < p->co->nkernels; i++) {
+		err = read_descriptor(p, &p->co->kernels[i], p->symbols[i]);
+		if (!err)
+			err = check_hidden(p, &p->co->kernels[i]);
+	}
+	return err;
+}
+
 int code_object_parse(
         const void *elf, size_t len, struct code_object **out, char *why, size_t why_size)
 {
@@ -282,8 +364,8 @@ int code_object_parse(
 		err = scan_segments(&p);
 	if (!err)
 		err = co_parse_metadata(&p);
-	for (unsigned i = 0; !err && i < p.co->nkernels; i++)
-		err = read_descriptor(&p, &p.co->kernels[i], p.symbols[i]);
+	if (!err)
+		err = check_kernels(&p);
 	free(p.symbols);
 	if (err) {
 		code_object_free(p.co);

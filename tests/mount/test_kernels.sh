@@ -23,6 +23,12 @@ cp "$TMP/bad.cl" kernels/k.cl 2>/dev/null
 [ ! -e kernels/k.co ] || fail "the old .co of a source that no longer compiles is still there"
 expect "state" ready "$(value status state)"
 
+# compiles, but needs what no card can give
+echo 'kernel void p(global int *x) { printf("%d", *x); }' >"$TMP/p.cl"
+refuses "Invalid argument" cp "$TMP/p.cl" kernels/p.cl
+grep -q 'p uses printf.*buffer instead' kernels/p.log || fail "p.log does not refuse printf: $(cat kernels/p.log)"
+[ ! -e kernels/p.co ] || fail "a kernel with printf has a .co"
+
 # shells ignore errors of close, the log does not
 echo 'kernel void e(' >kernels/echo.cl
 grep -q error kernels/echo.log || fail "echo.log is empty after a bad echo"

@@ -176,6 +176,67 @@ static void a_second_dynamic_segment_is_refused(void **state)
 	compile_result_free(&r);
 }
 
+static void a_kernel_that_prints_is_refused_in_words(void **state)
+{
+	static const char prints[] = "kernel void fine(global int *x) { *x = 1; }\n"
+	                             "kernel void says(global int *x) { printf(\"%d\\n\", *x); }\n";
+	struct compile_result r;
+	struct code_object *co;
+	char why[256] = "";
+
+	(void)state;
+	assert_int_equal(compile_opencl("says.cl", prints, sizeof(prints) - 1, &r), 0);
+	assert_int_equal(code_object_parse(r.elf, r.elf_size, &co, why, sizeof(why)), -EINVAL);
+	if (!strstr(why, "says uses printf") || !strstr(why, "write to a buffer instead"))
+		fail_msg("expected the kernel, printf and what to do in \"%s\"", why);
+	assert_true(strlen(why) < sizeof(why) - 1); /* not cut */
+	compile_result_free(&r);
+}
+
+/* The first symbol of the dynamic table that has @name; the test's own object is well formed. */
+static uint8_t *symbol_in_file(uint8_t *elf, size_t size, const char *name)
+{
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)(const void *)elf;
+	const Elf64_Shdr *sh = (const Elf64_Shdr *)(const void *)(elf + eh->e_shoff);
+
+	assert_true(eh->e_shoff + eh->e_shnum * sizeof(*sh) <= size);
+	for (unsigned i = 0; i < eh->e_shnum; i++) {
+		if (sh[i].sh_type != SHT_DYNSYM)
+			continue;
+		const char *names = (const char *)elf + sh[sh[i].sh_link].sh_offset;
+
+		for (uint64_t o = 0; o < sh[i].sh_size; o += sizeof(Elf64_Sym)) {
+			uint8_t *sym = elf + sh[i].sh_offset + o;
+
+			if (!strcmp(names + get_le32(sym), name))
+				return sym;
+		}
+	}
+	fail_msg("no symbol %s", name);
+	return NULL;
+}
+
+static void a_symbol_nobody_defines_is_refused_by_name(void **state)
+{
+	struct code_object *co;
+	char why[256] = "";
+	uint8_t *copy = malloc(built.elf_size);
+
+	(void)state;
+	assert_non_null(copy);
+	memcpy(copy, built.elf, built.elf_size);
+	uint8_t *sym = symbol_in_file(copy, built.elf_size, "second");
+
+	put_le16(sym + 6, SHN_UNDEF);
+	assert_int_equal(code_object_parse(copy, built.elf_size, &co, why, sizeof(why)), -EINVAL);
+	if (!strstr(why, "nothing defines second,"))
+		fail_msg("expected the symbol in \"%s\"", why);
+	sym[4] = ELF64_ST_INFO(STB_WEAK, STT_NOTYPE);
+	assert_int_equal(code_object_parse(copy, built.elf_size, &co, why, sizeof(why)), 0);
+	code_object_free(co);
+	free(copy);
+}
+
 /* A file size limit stands for a full disk. */
 static void a_full_temporary_folder_is_told_as_such(void **state)
 {
@@ -205,6 +266,8 @@ int main(void)
 	        cmocka_unit_test(damaged_objects_are_refused_or_parsed_but_never_crash),
 	        cmocka_unit_test(objects_for_another_gpu_are_refused_in_words),
 	        cmocka_unit_test(a_second_dynamic_segment_is_refused),
+	        cmocka_unit_test(a_kernel_that_prints_is_refused_in_words),
+	        cmocka_unit_test(a_symbol_nobody_defines_is_refused_by_name),
 	        cmocka_unit_test(a_full_temporary_folder_is_told_as_such),
 	};
 	return cmocka_run_group_tests(tests, build_once, release);
