@@ -78,13 +78,10 @@ static int check_heat(struct rx580 *rx)
 {
 	int celsius, err = smu_temperature(rx->smu, &celsius);
 
-	if (err)
+	rx->heat.state = !err && celsius < rx->heat.off_c ? RX_COOL : RX_OVERHEATED;
+	if (err || rx->heat.state == RX_COOL)
 		return err;
-	rx->heat.state = RX_COOL;
-	if (celsius > 0 && celsius < rx->heat.off_c)
-		return 0;
-	rx->heat.state = RX_OVERHEATED;
-	if (celsius <= 0 || celsius >= SENSOR_LIMIT_C)
+	if (celsius >= SENSOR_LIMIT_C)
 		return rx_fail("heat", -EIO,
 		        "CG_MULT_THERMAL_STATUS reads %d C, expected 1 to %d: the sensor is not to "
 		        "be trusted",
@@ -138,6 +135,8 @@ struct builder {
 	struct smu_atom atom;
 	struct smu_tables_in in;
 	struct smu_tables out;
+	uint32_t edc[VBIOS_EDC_REGISTERS];
+	bool has_edc;
 };
 
 static int decode(struct rx580 *rx, struct builder *b)
@@ -182,6 +181,28 @@ static int facts(struct rx580 *rx, struct builder *b)
 	return smu_read_fuses(rx->smu, b->in.gpio, &b->in.fuses);
 }
 
+/* edc - which boards use it: smu7_hwmgr.c, smu7_init_dpm_defaults and
+ * smu7_update_edc_leakage_table. A table that is not there is no reason to stay at 300 MHz. */
+static int edc(struct rx580 *rx, struct builder *b)
+{
+	struct vbios_gfx_info gfx;
+	unsigned leakage;
+
+	if (!rx->board.kicker || vbios_gfx_info(&rx->rom, &gfx) || !gfx.edc_low_offset ||
+	        !gfx.edc_high_offset)
+		return 0;
+	int err = smu_read_leakage_id(rx->smu, &leakage);
+
+	if (err)
+		return err;
+	b->has_edc = !vbios_edc(&rx->rom, &gfx, leakage, b->edc);
+	rx_log(b->has_edc ? LOG_INFO : LOG_WARN, "power",
+	        "EDC controller %s (leakage id %u, threshold %u)",
+	        b->has_edc ? "with the board's tables" : "stays off", leakage,
+	        gfx.leakage_threshold);
+	return 0;
+}
+
 static int build(struct rx580 *rx, struct builder *b)
 {
 	int err = decode(rx, b);
@@ -190,6 +211,8 @@ static int build(struct rx580 *rx, struct builder *b)
 		err = smu_prepare_dpm(rx->smu);
 	if (!err)
 		err = facts(rx, b);
+	if (!err)
+		err = edc(rx, b);
 	if (!err)
 		err = rx_atom_open(rx, &b->vbios.atom);
 	if (err)
@@ -210,8 +233,9 @@ static int enable(struct rx580 *rx)
 	int err = build(rx, b);
 
 	if (!err)
-		err = smu_enable_dpm(
-		        rx->smu, &(struct smu_dpm){.tables = &b->out, .kicker = rx->board.kicker});
+		err = smu_enable_dpm(rx->smu, &(struct smu_dpm){.tables = &b->out,
+		                                      .kicker = rx->board.kicker,
+		                                      .edc = b->has_edc ? b->edc : NULL});
 	if (!err) {
 		rx->heat.stock_cap_w = b->out.package_w;
 		rx->heat.cap_w = b->out.package_w;

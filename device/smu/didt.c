@@ -47,6 +47,16 @@ static const struct {
         {0x71, 0xFFFFFFFF, 0x00000054},
 };
 
+/* DIDT_*_EDC_*, the order of the VBIOS' tables: smu7_hwmgr.c, DIDTEDCConfig_P12. Of each block four
+ * stall patterns, threshold, control. */
+#define EDC_BLOCK(at) (at) + 5, (at) + 6, (at) + 7, (at) + 8, (at) + 4, (at) + 3
+static const uint32_t edc[VBIOS_EDC_REGISTERS] = {
+        EDC_BLOCK(0x10), /* SQ */
+        EDC_BLOCK(0x50), /* TD */
+        EDC_BLOCK(0x70), /* TCP */
+        EDC_BLOCK(0x30), /* DB */
+};
+
 static int write_cac(struct smu *s)
 {
 	int err = reg_write(s->mmio, REG_GC_CAC_IND_INDEX, GC_CAC_CNTL);
@@ -68,6 +78,18 @@ static int write_didt(struct smu *s)
 		err = didt[i].mask == 0xFFFFFFFF
 		              ? reg_write(s->mmio, REG_DIDT_IND_DATA, didt[i].value)
 		              : reg_update(s->mmio, REG_DIDT_IND_DATA, didt[i].mask, didt[i].value);
+	}
+	return err;
+}
+
+int smu_write_edc(struct smu *s, const uint32_t value[VBIOS_EDC_REGISTERS])
+{
+	int err = 0;
+
+	for (size_t i = 0; i < VBIOS_EDC_REGISTERS && !err; i++) {
+		err = reg_write(s->mmio, REG_DIDT_IND_INDEX, edc[i]);
+		if (!err)
+			err = reg_write(s->mmio, REG_DIDT_IND_DATA, value[i]);
 	}
 	return err;
 }

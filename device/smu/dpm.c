@@ -147,13 +147,17 @@ static int display(struct smu *s, const struct smu_dpm *d)
 	return err ? err : send(s, d, PPSMC_MSG_HasDisplay);
 }
 
-/* edc - 13: off, as the stock driver has it unless GFX_Info names tables for the controller
- * (smu7_hwmgr.c, enable_edc_leakage_controller); no board known to us has them. A firmware without
- * it answers "unknown". */
+/* edc - 13: with the board's own tables, if its GFX_Info names some; else off (smu7_hwmgr.c,
+ * smu7_populate_edc_leakage_registers). A firmware without it answers "unknown". */
 static int edc(struct smu *s, const struct smu_dpm *d)
 {
-	int err = d->kicker ? smu_message(s, PPSMC_MSG_DisableEDCController) : 0;
+	if (!d->kicker)
+		return 0;
+	int err = d->edc ? smu_write_edc(s, d->edc) : 0;
 
+	if (!err)
+		err = send(s, d,
+		        d->edc ? PPSMC_MSG_EnableEDCController : PPSMC_MSG_DisableEDCController);
 	if (err == -EOPNOTSUPP) {
 		rx_log(LOG_INFO, "smu", "the firmware has no EDC controller; going on without");
 		return 0;

@@ -22,21 +22,47 @@
 #define TEMP_SEL(v)         ((v) >> 20 & 0xFF) /* CG_MULT_THERMAL_CTRL */
 #define FUZZY_CONTROL       0u                 /* StartFanControl: polaris.md 10.2 */
 #define PWM_MAX             255u
-#define FAN_TEST_MS         3000 /* from standstill, zero RPM boards included: ours, generous */
+#define FDO_PWM_DUTY(v)     ((v) >> 9 & 0xFF) /* CG_THERMAL_STATUS */
+#define TACH_STANDS         0xFFFFFFFFu
+/* RPM = 60 x xclk x 10000 / TACH_PERIOD, xclk in 10 kHz */
+#define TACH_MINUTE (60ull * SMU_XCLK * 10000ull)
+#define FAN_TEST_MS 3000 /* from standstill, zero RPM boards included: ours, generous */
 
-static int read_duty100(struct smu *s)
+/* look_duty100 - 0 stays when the VBIOS did not set the fan up. */
+static int look_duty100(struct smu *s)
 {
 	uint32_t ctrl1;
 	int err = s->duty100 ? 0 : smc_read(s->mmio, IX_CG_FDO_CTRL1, &ctrl1);
 
+	if (!err && !s->duty100)
+		s->duty100 = ctrl1 & FMAX_DUTY100;
+	return err;
+}
+
+static int read_duty100(struct smu *s)
+{
+	int err = look_duty100(s);
+
 	if (err || s->duty100)
 		return err;
-	s->duty100 = ctrl1 & FMAX_DUTY100;
-	if (!s->duty100)
-		return rx_fail("smu", -EIO,
-		        "fan: CG_FDO_CTRL1 0x%08x gives no full speed (bits 7:0, not 0 expected): "
-		        "the VBIOS did not set the fan up",
-		        ctrl1);
+	return rx_fail("smu", -EIO,
+	        "fan: CG_FDO_CTRL1 gives no full speed: bits 7:0 are 0, anything else expected: "
+	        "the VBIOS did not set the fan up");
+}
+
+int smu_read_fan(struct smu *s, struct smu_sample *out)
+{
+	uint32_t status, period;
+	int err = look_duty100(s);
+
+	if (!err)
+		err = smc_read(s->mmio, IX_CG_THERMAL_STATUS, &status);
+	if (!err)
+		err = smc_read(s->mmio, IX_CG_TACH_STATUS, &period);
+	if (err)
+		return err;
+	out->pwm = s->duty100 ? MIN(FDO_PWM_DUTY(status) * PWM_MAX / s->duty100, PWM_MAX) : 0;
+	out->fan_rpm = period && period != TACH_STANDS ? (uint32_t)(TACH_MINUTE / period) : 0;
 	return 0;
 }
 

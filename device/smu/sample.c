@@ -12,11 +12,7 @@
 #define CTF_TEMP(v)      ((v) >> 9 & 0x1FF) /* CG_MULT_THERMAL_STATUS */
 #define CTF_OUT_OF_RANGE 0x100u             /* 9 bits: nothing above 255 is a temperature */
 #define OUT_OF_RANGE_C   255
-#define FDO_PWM_DUTY(v)  ((v) >> 9 & 0xFF) /* CG_THERMAL_STATUS */
-#define PLANE1_VID(v)    ((v) & 0xFF)      /* PWR_SVI2_STATUS */
-#define TACH_STANDS      0xFFFFFFFFu
-/* RPM = 60 x xclk x 10000 / TACH_PERIOD, xclk in 10 kHz */
-#define TACH_MINUTE (60ull * SMU_XCLK * 10000ull)
+#define PLANE1_VID(v)    ((v) & 0xFF) /* PWR_SVI2_STATUS */
 
 static uint32_t vid_to_mv(uint32_t vid)
 {
@@ -31,25 +27,15 @@ int smu_temperature(struct smu *s, int *celsius)
 	if (err)
 		return err;
 	*celsius = CTF_TEMP(value) & CTF_OUT_OF_RANGE ? OUT_OF_RANGE_C : (int)CTF_TEMP(value);
-	return 0;
-}
+	bool dead = !*celsius, known = s->sensor_dead;
 
-int smu_read_fan(struct smu *s, struct smu_sample *out)
-{
-	uint32_t status, period, ctrl1;
-	int err = s->duty100 ? 0 : smc_read(s->mmio, IX_CG_FDO_CTRL1, &ctrl1);
-
-	if (!err && !s->duty100)
-		s->duty100 = ctrl1 & 0xFF;
-	if (!err)
-		err = smc_read(s->mmio, IX_CG_THERMAL_STATUS, &status);
-	if (!err)
-		err = smc_read(s->mmio, IX_CG_TACH_STATUS, &period);
-	if (err)
-		return err;
-	out->pwm = s->duty100 ? MIN(FDO_PWM_DUTY(status) * 255 / s->duty100, 255u) : 0;
-	out->fan_rpm = period && period != TACH_STANDS ? (uint32_t)(TACH_MINUTE / period) : 0;
-	return 0;
+	s->sensor_dead = dead;
+	if (dead && !known)
+		rx_log(LOG_ERROR, "smu",
+		        "CG_MULT_THERMAL_STATUS 0x%08x reads 0 C, expected 1 or more: the sensor "
+		        "is not to be trusted",
+		        value);
+	return dead ? -EIO : 0;
 }
 
 static int read_activity(struct smu *s, struct smu_sample *out)

@@ -15,7 +15,7 @@
 #include "device/firmware/firmware.h"
 #include "device/gmc/gmc.h"
 #include "device/regs/mmio.h"
-#include "device/smu/ppsmc.h"
+#include "device/regs/ppsmc.h"
 #include "device/smu/tables.h"
 
 struct smu;
@@ -92,11 +92,15 @@ struct smu_vbios {
 };
 void smu_atom_of(struct smu_vbios *v, struct smu_atom *out); /* @out points at @v */
 int smu_read_fuses(struct smu *s, const struct vbios_gpio_lut *gpio, struct smu_fuses *out);
+/* smu_read_leakage_id - how much this chip leaks, for vbios_edc. */
+int smu_read_leakage_id(struct smu *s, unsigned *out);
 
 struct smu_dpm {
 	const struct smu_tables *tables;   /* tables.h */
 	const struct smu_thermal *thermal; /* NULL: the fan stays as it is */
 	bool kicker;                       /* fw_set.kicker */
+	/* VBIOS_EDC_REGISTERS values of vbios_edc; NULL: the EDC controller stays off */
+	const uint32_t *edc;
 };
 
 /* smu_prepare_dpm - steps 1 to 8 of polaris.md 10.5, before smu_build_tables: the VBIOS' timing
@@ -140,7 +144,8 @@ struct smu_sample {
 	unsigned activity_pct; /* shader engines, average of the firmware */
 };
 
-/* smu_temperature - alone; also without firmware. */
+/* smu_temperature - alone; also without firmware. -EIO: the sensor reads 0 C, which no running chip
+ * has (logged). */
 int smu_temperature(struct smu *s, int *celsius);
 /* smu_sample - one look at everything, with as few commands as there are values. */
 int smu_sample(struct smu *s, struct smu_sample *out);

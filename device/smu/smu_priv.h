@@ -29,6 +29,7 @@ struct smu {
 	bool silent;         /* the last one was not, and its time is over */
 	bool dpm, dpm_tried; /* enabled; on the way to it, or it went wrong */
 	bool fan_manual, fan_curve;
+	bool sensor_dead; /* the last temperature was none: said once */
 	unsigned duty100; /* steps of the fan's full speed; 0: not read yet */
 	struct smu_header header;
 };
@@ -39,7 +40,8 @@ int smu_read_header(struct smu *s);
 /* smu_read_fan - the part of a sample that is about the fan. */
 int smu_read_fan(struct smu *s, struct smu_sample *out);
 
-/* smu_enable_didt - didt.c: polaris.md 10.8 */
+/* didt.c: polaris.md 10.8. smu_write_edc: registers only, all shader engines at once. */
 int smu_enable_didt(struct smu *s);
+int smu_write_edc(struct smu *s, const uint32_t value[VBIOS_EDC_REGISTERS]);
 
 #endif

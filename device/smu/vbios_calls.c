@@ -20,6 +20,9 @@
 /* dwords behind IX_SMU_EFUSE_0: polaris.md 10.6, 14.5 */
 #define EFUSE_AVFS 49u
 #define EFUSE_RING 67u
+/* bits 463:454 (smu7_hwmgr.c, LEAKAGE_ID_MSB and LSB) of words counted as above */
+#define EFUSE_LEAKAGE       14u
+#define EFUSE_LEAKAGE_ID(v) ((v) >> 6 & 0x3FF)
 
 static int run(const struct smu_vbios *v, unsigned table, uint32_t params[ATOM_PARAMS])
 {
@@ -121,4 +124,14 @@ int smu_read_fuses(struct smu *s, const struct vbios_gpio_lut *gpio, struct smu_
 	if (!err)
 		err = smc_read(s->mmio, s->header.pm_fuse_table + PM_FUSE_LPML, &out->pm_fuse_32);
 	return err ? err : read_therm_out(s, gpio, &out->therm_out_low);
+}
+
+int smu_read_leakage_id(struct smu *s, unsigned *out)
+{
+	uint32_t word;
+	int err = smc_read(s->mmio, IX_SMU_EFUSE_0 + 4 * EFUSE_LEAKAGE, &word);
+
+	if (!err)
+		*out = EFUSE_LEAKAGE_ID(word);
+	return err;
 }

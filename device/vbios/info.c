@@ -2,6 +2,8 @@
 #include "device/vbios/info.h"
 #include "device/vbios/vbios_priv.h"
 
+#define GFX_INFO_3_BYTES 24u /* of revision 2.3, before any EDC table: atombios.md 10.7 */
+
 int vbios_firmware_info(const struct vbios_rom *rom, struct vbios_firmware_info *out)
 {
 	struct bytes t;
@@ -34,13 +36,30 @@ int vbios_gfx_info(const struct vbios_rom *rom, struct vbios_gfx_info *out)
 
 	if (rev < 0)
 		return rev;
-	if (rev == 0x203 && t.size < 24)
+	if (rev == 0x203 && t.size < GFX_INFO_3_BYTES)
 		return rx_fail("vbios", -EINVAL, "GFX_Info 2.3: %u bytes, not 24", t.size);
 	*out = (struct vbios_gfx_info){.minor = (uint8_t)rev};
 	VBIOS_GFX_INFO(LOAD)
 	if (rev == 0x203) {
 		VBIOS_GFX_INFO_3(LOAD)
 	}
+	return 0;
+}
+
+int vbios_edc(const struct vbios_rom *rom, const struct vbios_gfx_info *gfx, unsigned leakage_id,
+        uint32_t out[VBIOS_EDC_REGISTERS])
+{
+	const struct vbios_table *t = &rom->table[ATOM_DATA_GFX_Info];
+	bool low = leakage_id < gfx->leakage_threshold;
+	uint32_t offset = low ? gfx->edc_low_offset : gfx->edc_high_offset, at = t->offset + offset;
+
+	/* it may lie behind the table's own bytes: nobody says that they count it */
+	if (offset < GFX_INFO_3_BYTES || !range_ok(at, 4 * VBIOS_EDC_REGISTERS, rom->legacy_bytes))
+		return rx_fail("vbios", -EINVAL,
+		        "GFX_Info: EDC table for %s leakage, %u bytes at %u, is outside the image",
+		        low ? "low" : "high", 4 * VBIOS_EDC_REGISTERS, offset);
+	for (unsigned i = 0; i < VBIOS_EDC_REGISTERS; i++)
+		out[i] = get_le32(rom->data + at + 4 * i);
 	return 0;
 }
 

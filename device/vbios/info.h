@@ -60,8 +60,8 @@
 	X(uint8_t, tcc, 11)
 #define VBIOS_GFX_INFO_3(X) \
 	X(uint16_t, leakage_threshold, 12) \
-	X(uint16_t, edc_offset, 14) \
-	X(uint16_t, didt_offset, 16)
+	X(uint16_t, edc_low_offset, 14) \
+	X(uint16_t, edc_high_offset, 16)
 
 /* one range of SMU_Info 2.1: atombios.md 10.6 */
 #define VBIOS_SMU_RANGE(X) \
@@ -151,6 +151,8 @@ struct vbios_vram_usage {
 	VBIOS_VRAM_USAGE(VBIOS_MEMBER)
 };
 
+#define VBIOS_EDC_REGISTERS 24u /* ppatomctrl.h, AtomCtrl_EDCLeakgeTable */
+
 struct vbios_gfx_info {
 	uint8_t minor; /* content revision: 1 or 3 */
 	VBIOS_GFX_INFO(VBIOS_MEMBER)
@@ -210,6 +212,13 @@ struct vbios_mc_init {
 int vbios_firmware_info(const struct vbios_rom *rom, struct vbios_firmware_info *out);
 int vbios_vram_usage(const struct vbios_rom *rom, struct vbios_vram_usage *out);
 int vbios_gfx_info(const struct vbios_rom *rom, struct vbios_gfx_info *out);
+/* vbios_edc - what this board wants in the EDC controller's registers (smu7_hwmgr.c,
+ * DIDTEDCConfig_P12, in that order), of the two tables GFX_Info names: for a chip that leaks less
+ * than the threshold, or for one that leaks as much or more. Only when both offsets of @gfx are not
+ * 0. Return: 0; -EINVAL (logged) the table is not in the image.
+ */
+int vbios_edc(const struct vbios_rom *rom, const struct vbios_gfx_info *gfx, unsigned leakage_id,
+        uint32_t out[VBIOS_EDC_REGISTERS]);
 int vbios_smu_info(const struct vbios_rom *rom, struct vbios_smu_info *out);
 int vbios_gpio_lut(const struct vbios_rom *rom, struct vbios_gpio_lut *out);
 /* vbios_gpio_find - the pin with this id. Return: NULL when there is none; @lut may be NULL, too.

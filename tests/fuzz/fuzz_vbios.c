@@ -45,11 +45,13 @@ static void decode_small(const struct vbios_rom *rom)
 	struct vbios_smu_info smu;
 	struct vbios_mc_init mc;
 	struct vbios_ss_info ss;
+	uint32_t edc[VBIOS_EDC_REGISTERS];
 
 	vbios_firmware_info(rom, &fw);
 	vbios_vram_usage(rom, &usage);
 	vbios_profiling(rom, &prof);
-	vbios_gfx_info(rom, &gfx);
+	for (unsigned leakage = 0; !vbios_gfx_info(rom, &gfx) && leakage < 2; leakage++)
+		vbios_edc(rom, &gfx, leakage * gfx.leakage_threshold, edc);
 	vbios_mc_init(rom, &mc);
 	if (!vbios_gpio_lut(rom, &lut))
 		require(lut.pins <= ARRAY_SIZE(lut.pin));

@@ -111,6 +111,8 @@ struct card_pipe {
 };
 
 #define CARD_DIDT 0x80 /* registers of the DIDT space: polaris.md 10.8 */
+/* DIDT_{SQ,DB,TD,TCP}_EDC_*: indices 0x13 to 0x18 of each block of 0x20 (smu7_hwmgr.c) */
+#define CARD_EDC_ALL 0xFFFFFFu
 
 struct config_function {
 	uint32_t value[1024], writable[1024], clear_on_one[1024];
@@ -133,6 +135,7 @@ struct vcard {
 	uint32_t sh_mem[CARD_VMIDS][CARD_SH_MEM_REGS];
 	uint32_t mec2_hqd[CARD_PIPES][CARD_QUEUES][HQD_DWORDS];
 	uint32_t didt[CARD_DIDT], gc_cac; /* behind their index pairs: polaris.md 10.8 */
+	uint32_t edc_written; /* registers of the EDC controller written since the reset */
 	uint64_t clock_latch;
 	uint64_t reset_until_ns; /* registers read all ones until then, after a chip reset */
 	uint64_t time_ahead_ns;  /* vcard_advance */

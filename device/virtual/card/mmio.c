@@ -33,6 +33,7 @@ void card_mmio_reset(struct vcard *c)
 	memset(c->sh_mem, 0, sizeof(c->sh_mem));
 	memset(c->mec2_hqd, 0, sizeof(c->mec2_hqd));
 	memset(c->didt, 0, sizeof(c->didt));
+	c->edc_written = 0;
 	c->gc_cac = 0;
 	c->clock_latch = 0;
 	card_smc_reset(c);
@@ -156,12 +157,23 @@ static uint32_t ramp_read(struct vcard *c, uint32_t off)
 	return p ? *p : 0;
 }
 
+static void note_edc(struct vcard *c, uint32_t index)
+{
+	uint32_t block = index / 0x20, at = index % 0x20; /* CARD_EDC_ALL */
+
+	if (at >= 0x13 && at <= 0x18)
+		c->edc_written |= 1u << (block * 6 + at - 0x13);
+}
+
 static void ramp_write(struct vcard *c, uint32_t off, uint32_t value)
 {
 	uint32_t *p = ramp_register(c, off);
 
-	if (p)
-		*p = value;
+	if (!p)
+		return;
+	*p = value;
+	if (off == REG_DIDT_IND_DATA)
+		note_edc(c, c->reg[off / 4 - 1]);
 }
 
 /* one shader array of nine CUs in each of four engines: 36 active (polaris.md 1.4) */

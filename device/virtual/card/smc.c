@@ -163,7 +163,8 @@ static uint32_t thermal_status(struct vcard *c)
 /* Temperature in CTF_TEMP[17:9] and ASIC_MAX_TEMP[8:0]: polaris.md 10.10 */
 static uint32_t mult_thermal_status(struct vcard *c)
 {
-	uint32_t t = c->heat.temperature > 0 ? (uint32_t)c->heat.temperature & 0x1FF : 0;
+	bool valid = c->heat.temperature > 0 && !c->fault[VCARD_FAULT_SENSOR_DEAD];
+	uint32_t t = valid ? (uint32_t)c->heat.temperature & 0x1FF : 0;
 
 	return t << 9 | t;
 }

@@ -8,6 +8,7 @@
 
 #include "device/bytes.h"
 #include "device/firmware/standin.h"
+#include "device/regs/ppsmc.h"
 #include "device/virtual/card/card_priv.h"
 
 #define DW(r)             (REG_##r / 4)
@@ -22,7 +23,6 @@
 #define UC_INTERRUPTS     (1u << 16) /* RCU_UC_EVENTS.INTERRUPTS_ENABLED */
 #define SMU_DONE          0x1u
 #define SMU_PASS          0x2u
-#define MESSAGE_TEST      0x100u
 #define TEST_ARGUMENT     IMAGE_AT
 
 int card_smu_new(struct vcard *c)
@@ -230,7 +230,7 @@ static void answer(struct vcard *c)
 	uint32_t id = c->smu.message, arg = c->reg[DW(SMC_MSG_ARG_0)], r;
 
 	c->smu.busy = false;
-	if (c->smu.state == SMU_BOOT && id == MESSAGE_TEST) {
+	if (c->smu.state == SMU_BOOT && id == PPSMC_MSG_Test) {
 		test(c, arg);
 		r = SMC_RESP_OK;
 	} else if (c->smu.state == SMU_BOOT) {

@@ -1,7 +1,6 @@
-/* smu_msg.c - what each message does. Ids and meanings: polaris.md 10.2, 14.6; 0x15F and 0x308:
- * amdgpu-oracle.md 7 item 13.
- */
+/* smu_msg.c - what each message does. Ids: ppsmc.h; meanings: polaris.md 10.2, 14.6. */
 #include "device/bytes.h"
+#include "device/regs/ppsmc.h"
 #include "device/virtual/card/card_priv.h"
 
 #define LOAD_NS 2000000ull /* model's own: LoadUcodes */
@@ -20,33 +19,51 @@ static uint32_t accept(struct vcard *c, uint32_t id, uint32_t *arg)
 static uint32_t on_off(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	struct card_smu *s = &c->smu;
+	const struct {
+		uint32_t on, off;
+		bool *flag;
+	} switches[] = {
+	        {PPSMC_MSG_EnableCac, PPSMC_MSG_DisableCac, &s->cac},
+	        {PPSMC_MSG_EnableULV, PPSMC_MSG_DisableULV, &s->ulv},
+	        {PPSMC_MSG_Voltage_Cntl_Enable, PPSMC_MSG_Voltage_Cntl_Disable, &s->voltage},
+	        {PPSMC_MSG_PCIeDPM_Enable, PPSMC_MSG_PCIeDPM_Disable, &s->pcie_dpm},
+	        {PPSMC_MSG_TDCLimitEnable, PPSMC_MSG_TDCLimitDisable, &s->tdc},
+	        {PPSMC_MSG_PkgPwrLimitEnable, PPSMC_MSG_PkgPwrLimitDisable, &s->package},
+	        {PPSMC_MSG_EnableAvfs, PPSMC_MSG_DisableAvfs, &s->avfs},
+	        {PPSMC_MSG_StartFanControl, PPSMC_MSG_StopFanControl, &s->fan_table},
+	};
 
 	(void)arg;
-	switch (id) {
-	case 0x53:
-	case 0x54: s->cac = id == 0x53; break;
-	case 0x62:
-	case 0x63: s->ulv = id == 0x62; break;
-	case 0x109:
-	case 0x135: s->voltage = id == 0x109; break;
-	case 0x136:
-	case 0x13D: s->pcie_dpm = id == 0x136; break;
-	case 0x169:
-	case 0x16A: s->tdc = id == 0x169; break;
-	case 0x185:
-	case 0x186: s->package = id == 0x185; break;
-	case 0x26A:
-	case 0x26B: s->avfs = id == 0x26A; break;
-	case 0x316:
-	case 0x317: s->edc = id == 0x316; break;
-	default: s->fan_table = id == 0x5B; break; /* 0x5B, 0x5C */
+	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
+		if (id == switches[i].on || id == switches[i].off)
+			*switches[i].flag = id == switches[i].on;
+	return SMC_RESP_OK;
+}
+
+/* edc - its registers come first, and it is there before clocks rise (smu7_hwmgr.c,
+ * smu7_populate_edc_leakage_registers and smu7_enable_dpm_tasks). */
+static uint32_t edc(struct vcard *c, uint32_t id, uint32_t *arg)
+{
+	bool enable = id == PPSMC_MSG_EnableEDCController;
+	const char *why = NULL;
+
+	(void)arg;
+	if (enable && c->edc_written != CARD_EDC_ALL)
+		why = "not all of its registers were written";
+	else if (enable && (c->smu.voltage || c->smu.sclk_dpm))
+		why = "voltage and clocks are already under the firmware's control";
+	if (why) {
+		card_guest_error(c, "SMU message EnableEDCController: %s (written: 0x%06x)", why,
+		        c->edc_written);
+		return SMC_RESP_FAILED;
 	}
+	c->smu.edc = enable;
 	return SMC_RESP_OK;
 }
 
 static uint32_t dpm(struct vcard *c, uint32_t id, uint32_t *arg)
 {
-	bool enable = id == 0x14E || id == 0x150;
+	bool enable = id == PPSMC_MSG_DPM_Enable || id == PPSMC_MSG_MCLKDPM_Enable;
 	const char *why = enable ? card_dpm_table_wrong(c) : NULL;
 
 	(void)arg;
@@ -56,7 +73,7 @@ static uint32_t dpm(struct vcard *c, uint32_t id, uint32_t *arg)
 		card_guest_error(c, "SMU message 0x%x: %s", id, why);
 		return SMC_RESP_FAILED;
 	}
-	if (id <= 0x14F)
+	if (id == PPSMC_MSG_DPM_Enable || id == PPSMC_MSG_DPM_Disable)
 		c->smu.sclk_dpm = enable;
 	else
 		c->smu.mclk_dpm = enable;
@@ -68,10 +85,10 @@ static uint32_t mask(struct vcard *c, uint32_t id, uint32_t *arg)
 	struct card_smu *s = &c->smu;
 
 	switch (id) {
-	case 0x145: s->sclk_mask = *arg; break;
-	case 0x146: s->mclk_mask = *arg; break;
-	case 0x160: *arg = s->mclk_mask; break;
-	default: *arg = s->sclk_mask; break; /* 0x162 */
+	case PPSMC_MSG_SCLKDPM_SetEnabledMask: s->sclk_mask = *arg; break;
+	case PPSMC_MSG_MCLKDPM_SetEnabledMask: s->mclk_mask = *arg; break;
+	case PPSMC_MSG_MCLKDPM_GetEnabledMask: *arg = s->mclk_mask; break;
+	default: *arg = s->sclk_mask; break; /* SCLKDPM_GetEnabledMask */
 	}
 	return SMC_RESP_OK;
 }
@@ -79,7 +96,7 @@ static uint32_t mask(struct vcard *c, uint32_t id, uint32_t *arg)
 /* Limits in 1/256 W: polaris.md 10.7. */
 static uint32_t limit(struct vcard *c, uint32_t id, uint32_t *arg)
 {
-	if (id == 0x187)
+	if (id == PPSMC_MSG_PkgPwrSetLimit)
 		c->smu.package_limit = *arg;
 	else
 		c->smu.target_tdp = *arg;
@@ -89,12 +106,12 @@ static uint32_t limit(struct vcard *c, uint32_t id, uint32_t *arg)
 static uint32_t ask(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	card_heat_update(c);
-	if (id == 0x200)
+	if (id == PPSMC_MSG_API_GetSclkFrequency)
 		*arg = c->smu.sclk;
-	else if (id == 0x201)
+	else if (id == PPSMC_MSG_API_GetMclkFrequency)
 		*arg = c->smu.mclk;
 	else
-		*arg = (uint32_t)(c->heat.power * 256); /* 0x204, 0x282 */
+		*arg = (uint32_t)(c->heat.power * 256); /* API_GetAsicPower, GetCurrPkgPwr */
 	return SMC_RESP_OK;
 }
 
@@ -102,7 +119,7 @@ static uint32_t log_power(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	(void)arg;
 	card_heat_update(c);
-	if (id == 0x170)
+	if (id == PPSMC_MSG_PmStatusLogStart)
 		c->smu.logging = true;
 	else if (c->smu.logging)
 		c->smu.ram[IX_SMU_PM_STATUS_95 / 4] = (uint32_t)(c->heat.power * 256);
@@ -111,9 +128,10 @@ static uint32_t log_power(struct vcard *c, uint32_t id, uint32_t *arg)
 
 static uint32_t address(struct vcard *c, uint32_t id, uint32_t *arg)
 {
-	uint64_t *p = id >= 0x252 ? &c->smu.buffer : &c->smu.toc;
+	bool buffer = id == PPSMC_MSG_SMU_DRAM_ADDR_HI || id == PPSMC_MSG_SMU_DRAM_ADDR_LO;
+	uint64_t *p = buffer ? &c->smu.buffer : &c->smu.toc;
 
-	if (id % 2 == 0) /* 0x250, 0x252: high halves */
+	if (id == PPSMC_MSG_DRV_DRAM_ADDR_HI || id == PPSMC_MSG_SMU_DRAM_ADDR_HI)
 		*p = (*p & 0xFFFFFFFF) | (uint64_t)*arg << 32;
 	else
 		*p = (*p & ~0xFFFFFFFFull) | *arg;
@@ -144,61 +162,116 @@ static uint32_t to_defaults(struct vcard *c, uint32_t id, uint32_t *arg)
 	return SMC_RESP_OK;
 }
 
+/* All but Test, which is the boot ROM's (smu.c). */
 static const struct {
-	uint16_t first, last;
+	uint16_t id;
 	handler *run;
 } messages[] = {
-        {0x010, 0x011, accept},                              /* Halt, Resume */
-        {0x053, 0x054, on_off},                              /* EnableCac */
-        {0x05B, 0x05C, on_off},                              /* StartFanControl, StopFanControl */
-        {0x05D, 0x05E, accept},                              /* NoDisplay, HasDisplay */
-        {0x060, 0x061, accept},                              /* UVDPower */
-        {0x062, 0x063, on_off},                              /* ULV */
-        {0x084, 0x084, to_defaults}, {0x087, 0x088, accept}, /* DTE */
-        {0x109, 0x109, on_off},                              /* Voltage_Cntl_Enable */
-        {0x10A, 0x10A, accept},                              /* Thermal_Cntl_Enable */
-        {0x10E, 0x10F, accept},                              /* VCEPower */
-        {0x12D, 0x12E, accept},                              /* UVDDPM, VCEDPM masks */
-        {0x133, 0x134, accept},                              /* Thermal_Cntl_Disable, SetTDPLimit */
-        {0x135, 0x136, on_off}, /* Voltage_Cntl_Disable, PCIeDPM_Enable */
-        {0x13D, 0x13D, on_off}, /* PCIeDPM_Disable */
-        {0x145, 0x146, mask},   /* SCLKDPM, MCLKDPM_SetEnabledMask */
-        {0x147, 0x14A, accept}, /* PCIeDPM_ForceLevel, UnForce, GPIO interrupts */
-        {0x14E, 0x151, dpm},    /* DPM, MCLKDPM */
-        {0x154, 0x15B, accept}, /* UVDDPM, VCEDPM */
-        {0x15F, 0x15F, accept}, /* VddC_Request */
-        {0x160, 0x160, mask},   /* MCLKDPM_GetEnabledMask */
-        {0x162, 0x162, mask},   /* SCLKDPM_GetEnabledMask */
-        {0x167, 0x167, accept}, /* PCIeDPM_SetEnabledMask */
-        {0x169, 0x16A, on_off}, /* TDCLimit */
-        {0x170, 0x171, log_power}, {0x184, 0x184, accept}, /* ALLOW_LOWSCLK_INTERRUPT */
-        {0x185, 0x186, on_off},                            /* PkgPwrLimit */
-        {0x187, 0x188, limit},  /* PkgPwrSetLimit, OverDriveSetTargetTdp */
-        {0x189, 0x190, accept}, /* Freeze, DRAM logging, MASTER_DeepSleep */
-        {0x199, 0x19A, accept}, /* SetTjMax, SetFanPwmMax */
-        {0x200, 0x201, ask},    /* clocks */
-        {0x204, 0x204, ask},    /* API_GetAsicPower */
-        {0x205, 0x206, accept}, /* SetFanRpmMax, SetFanSclkTarget */
-        {0x209, 0x20A, accept}, /* SetFanMinPwm, SetFanTemperatureTarget */
-        {0x250, 0x253, address}, {0x254, 0x254, load_ucodes},
-        {0x260, 0x261, accept}, /* ClockGatingFeature */
-        {0x26A, 0x26B, on_off}, /* Avfs */
-        {0x26C, 0x26C, accept}, /* PerformBtc */
-        {0x274, 0x274, accept}, /* LedConfig */
-        {0x277, 0x277, accept}, /* UseNewGPIOScheme */
-        {0x280, 0x281, accept}, /* GFX_CU_PG */
-        {0x282, 0x282, ask},    /* GetCurrPkgPwr */
-        {0x300, 0x301, accept}, /* SetGpuPllDfsForSclk, Didt_Block_Function */
-        {0x302, 0x302, zero_rpm},
-        {0x305, 0x308, accept}, /* SetGBDroopSettings, SetVBITimeout, FFC */
-        {0x316, 0x317, on_off}, /* EDCController */
-        {0x415, 0x415, accept}, /* ApplyAvfsCksOffVoltage */
+        {PPSMC_MSG_Halt, accept},
+        {PPSMC_MSG_Resume, accept},
+        {PPSMC_MSG_EnableCac, on_off},
+        {PPSMC_MSG_DisableCac, on_off},
+        {PPSMC_MSG_StartFanControl, on_off},
+        {PPSMC_MSG_StopFanControl, on_off},
+        {PPSMC_MSG_NoDisplay, accept},
+        {PPSMC_MSG_HasDisplay, accept},
+        {PPSMC_MSG_UVDPowerOFF, accept},
+        {PPSMC_MSG_UVDPowerON, accept},
+        {PPSMC_MSG_EnableULV, on_off},
+        {PPSMC_MSG_DisableULV, on_off},
+        {PPSMC_MSG_ResetToDefaults, to_defaults},
+        {PPSMC_MSG_EnableDTE, accept},
+        {PPSMC_MSG_DisableDTE, accept},
+        {PPSMC_MSG_Voltage_Cntl_Enable, on_off},
+        {PPSMC_MSG_Thermal_Cntl_Enable, accept},
+        {PPSMC_MSG_VCEPowerOFF, accept},
+        {PPSMC_MSG_VCEPowerON, accept},
+        {PPSMC_MSG_UVDDPM_SetEnabledMask, accept},
+        {PPSMC_MSG_VCEDPM_SetEnabledMask, accept},
+        {PPSMC_MSG_Thermal_Cntl_Disable, accept},
+        {PPSMC_MSG_SetTDPLimit, accept},
+        {PPSMC_MSG_Voltage_Cntl_Disable, on_off},
+        {PPSMC_MSG_PCIeDPM_Enable, on_off},
+        {PPSMC_MSG_PCIeDPM_Disable, on_off},
+        {PPSMC_MSG_SCLKDPM_SetEnabledMask, mask},
+        {PPSMC_MSG_MCLKDPM_SetEnabledMask, mask},
+        {PPSMC_MSG_PCIeDPM_ForceLevel, accept},
+        {PPSMC_MSG_PCIeDPM_UnForceLevel, accept},
+        {PPSMC_MSG_EnableACDCGPIOInterrupt, accept},
+        {PPSMC_MSG_EnableVRHotGPIOInterrupt, accept},
+        {PPSMC_MSG_DPM_Enable, dpm},
+        {PPSMC_MSG_DPM_Disable, dpm},
+        {PPSMC_MSG_MCLKDPM_Enable, dpm},
+        {PPSMC_MSG_MCLKDPM_Disable, dpm},
+        {PPSMC_MSG_UVDDPM_Enable, accept},
+        {PPSMC_MSG_UVDDPM_Disable, accept},
+        {PPSMC_MSG_SAMUDPM_Enable, accept},
+        {PPSMC_MSG_SAMUDPM_Disable, accept},
+        {PPSMC_MSG_ACPDPM_Enable, accept},
+        {PPSMC_MSG_ACPDPM_Disable, accept},
+        {PPSMC_MSG_VCEDPM_Enable, accept},
+        {PPSMC_MSG_VCEDPM_Disable, accept},
+        {PPSMC_MSG_VddC_Request, accept},
+        {PPSMC_MSG_MCLKDPM_GetEnabledMask, mask},
+        {PPSMC_MSG_SCLKDPM_GetEnabledMask, mask},
+        {PPSMC_MSG_PCIeDPM_SetEnabledMask, accept},
+        {PPSMC_MSG_TDCLimitEnable, on_off},
+        {PPSMC_MSG_TDCLimitDisable, on_off},
+        {PPSMC_MSG_PmStatusLogStart, log_power},
+        {PPSMC_MSG_PmStatusLogSample, log_power},
+        {PPSMC_MSG_ALLOW_LOWSCLK_INTERRUPT, accept},
+        {PPSMC_MSG_PkgPwrLimitEnable, on_off},
+        {PPSMC_MSG_PkgPwrLimitDisable, on_off},
+        {PPSMC_MSG_PkgPwrSetLimit, limit},
+        {PPSMC_MSG_OverDriveSetTargetTdp, limit},
+        {PPSMC_MSG_SCLKDPM_FreezeLevel, accept},
+        {PPSMC_MSG_SCLKDPM_UnfreezeLevel, accept},
+        {PPSMC_MSG_MCLKDPM_FreezeLevel, accept},
+        {PPSMC_MSG_MCLKDPM_UnfreezeLevel, accept},
+        {PPSMC_MSG_START_DRAM_LOGGING, accept},
+        {PPSMC_MSG_STOP_DRAM_LOGGING, accept},
+        {PPSMC_MSG_MASTER_DeepSleep_ON, accept},
+        {PPSMC_MSG_MASTER_DeepSleep_OFF, accept},
+        {PPSMC_MSG_SetTjMax, accept},
+        {PPSMC_MSG_SetFanPwmMax, accept},
+        {PPSMC_MSG_API_GetSclkFrequency, ask},
+        {PPSMC_MSG_API_GetMclkFrequency, ask},
+        {PPSMC_MSG_API_GetAsicPower, ask},
+        {PPSMC_MSG_SetFanRpmMax, accept},
+        {PPSMC_MSG_SetFanSclkTarget, accept},
+        {PPSMC_MSG_SetFanMinPwm, accept},
+        {PPSMC_MSG_SetFanTemperatureTarget, accept},
+        {PPSMC_MSG_DRV_DRAM_ADDR_HI, address},
+        {PPSMC_MSG_DRV_DRAM_ADDR_LO, address},
+        {PPSMC_MSG_SMU_DRAM_ADDR_HI, address},
+        {PPSMC_MSG_SMU_DRAM_ADDR_LO, address},
+        {PPSMC_MSG_LoadUcodes, load_ucodes},
+        {PPSMC_MSG_EnableClockGatingFeature, accept},
+        {PPSMC_MSG_DisableClockGatingFeature, accept},
+        {PPSMC_MSG_EnableAvfs, on_off},
+        {PPSMC_MSG_DisableAvfs, on_off},
+        {PPSMC_MSG_PerformBtc, accept},
+        {PPSMC_MSG_LedConfig, accept},
+        {PPSMC_MSG_UseNewGPIOScheme, accept},
+        {PPSMC_MSG_GFX_CU_PG_ENABLE, accept},
+        {PPSMC_MSG_GFX_CU_PG_DISABLE, accept},
+        {PPSMC_MSG_GetCurrPkgPwr, ask},
+        {PPSMC_MSG_SetGpuPllDfsForSclk, accept},
+        {PPSMC_MSG_Didt_Block_Function, accept},
+        {PPSMC_MSG_EnableZeroRpm, zero_rpm},
+        {PPSMC_MSG_SetGBDroopSettings, accept},
+        {PPSMC_MSG_SetVBITimeout, accept},
+        {PPSMC_MSG_EnableFFC, accept},
+        {PPSMC_MSG_DisableFFC, accept},
+        {PPSMC_MSG_EnableEDCController, edc},
+        {PPSMC_MSG_DisableEDCController, edc},
+        {PPSMC_MSG_ApplyAvfsCksOffVoltage, accept},
 };
 
 uint32_t card_smu_execute(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
-		if (id >= messages[i].first && id <= messages[i].last) {
+		if (id == messages[i].id) {
 			uint32_t r;
 
 			card_heat_update(c); /* with things as they were */

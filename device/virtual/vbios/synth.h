@@ -13,6 +13,11 @@
 #define SYNTH_MICROCODE_ID  0x52580001u /* its first dword */
 #define SYNTH_UCODE_VERSION 0x00000580u /* what IO_DEBUG index 0x9F holds after the load */
 #define SYNTH_UCODE_DWORDS  64          /* streamed to MC_SEQ_SUP_PGM: a stand-in (standin.h) */
+/* GFX_Info 2.3 with both tables of the EDC controller, each register its number and this */
+#define SYNTH_LEAKAGE_THRESHOLD 0x100u
+#define SYNTH_EDC_REGISTERS     24u
+#define SYNTH_EDC_LOW           0x00ED1000u
+#define SYNTH_EDC_HIGH          0x00ED2000u
 
 struct synth_options {
 	uint32_t vram_mb; /* a multiple of 16 up to 16384 */

@@ -32,7 +32,17 @@ static void gfx_info(struct atom_asm *a)
 {
 	static const uint8_t polaris10[] = {1, 8, 4, 8, 9, 1, 2, 8}; /* atombios.md 10.7 */
 
-	memcpy(as_data(a, ATOM_DATA_GFX_Info, 2, 1, 12) + 4, polaris10, sizeof(polaris10));
+	uint8_t *p = as_data(a, ATOM_DATA_GFX_Info, 2, 3, 24 + 2 * 4 * SYNTH_EDC_REGISTERS);
+
+	put_le16(p, 24); /* as real ones: the EDC tables are behind it */
+	memcpy(p + 4, polaris10, sizeof(polaris10));
+	put_le16(p + 12, SYNTH_LEAKAGE_THRESHOLD);
+	put_le16(p + 14, 24);
+	put_le16(p + 16, 24 + 4 * SYNTH_EDC_REGISTERS);
+	for (uint32_t i = 0; i < SYNTH_EDC_REGISTERS; i++) {
+		put_le32(p + 24 + 4 * i, SYNTH_EDC_LOW + i);
+		put_le32(p + 24 + 4 * (SYNTH_EDC_REGISTERS + i), SYNTH_EDC_HIGH + i);
+	}
 }
 
 /* smu_info - up to each clock: post divider as a power of two, and the frequency words. */

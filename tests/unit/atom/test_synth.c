@@ -268,6 +268,7 @@ static void the_driver_decodes_all_of_it(void **state)
 	struct vbios_voltages volt;
 	struct vbios_mc_init mc;
 	struct vbios_rom rom;
+	uint32_t edc[VBIOS_EDC_REGISTERS];
 
 	(void)state;
 	assert_int_equal(vbios_rom_parse(&rom, c->flash, (size_t)c->legacy), 0);
@@ -281,6 +282,11 @@ static void the_driver_decodes_all_of_it(void **state)
 	assert_int_equal(fw.bootup_vddci_mv, 850);
 	assert_int_equal(vbios_gfx_info(&rom, &gfx), 0);
 	assert_int_equal(gfx.shader_engines * gfx.sh_per_se * gfx.cu_per_sh, 36);
+	assert_int_equal(vbios_edc(&rom, &gfx, SYNTH_LEAKAGE_THRESHOLD - 1, edc), 0);
+	assert_int_equal(edc[0], SYNTH_EDC_LOW);
+	assert_int_equal(edc[23], SYNTH_EDC_LOW + 23);
+	assert_int_equal(vbios_edc(&rom, &gfx, SYNTH_LEAKAGE_THRESHOLD, edc), 0);
+	assert_int_equal(edc[0], SYNTH_EDC_HIGH);
 	assert_int_equal(vbios_smu_info(&rom, &smu), 0);
 	assert_int_equal(smu.ranges, 4);
 	assert_int_equal(vbios_gpio_lut(&rom, &lut), 0);

@@ -174,6 +174,8 @@ static int decode(enum atom_data table)
 	struct vbios_mc_init mc;
 	struct vbios_ss_info ss;
 	struct vbios_rom rom;
+	uint32_t edc[VBIOS_EDC_REGISTERS];
+	int err;
 
 	as_checksum(flash);
 	assert_int_equal(vbios_rom_parse(&rom, flash, legacy), 0);
@@ -183,7 +185,9 @@ static int decode(enum atom_data table)
 	case ATOM_DATA_ASIC_ProfilingInfo: return vbios_profiling(&rom, &prof);
 	case ATOM_DATA_GPIO_Pin_LUT: return vbios_gpio_lut(&rom, &lut);
 	case ATOM_DATA_GPIO_I2C_Info: return vbios_gpio_i2c(&rom, &i2c);
-	case ATOM_DATA_GFX_Info: return vbios_gfx_info(&rom, &gfx);
+	case ATOM_DATA_GFX_Info:
+		err = vbios_gfx_info(&rom, &gfx);
+		return err ? err : vbios_edc(&rom, &gfx, 0, edc);
 	case ATOM_DATA_SMU_Info: return vbios_smu_info(&rom, &smu);
 	case ATOM_DATA_MC_InitParameter: return vbios_mc_init(&rom, &mc);
 	case ATOM_DATA_ASIC_InternalSS_Info: return vbios_ss_info(&rom, &ss);
@@ -235,6 +239,8 @@ static void damaged_parts_are_named(void **state)
 		uint16_t value;
 		const char *word;
 	} rows[] = {
+	        {ATOM_DATA_GFX_Info, 14, 0, 0xFFF0, "EDC table for low leakage"},
+	        {ATOM_DATA_GFX_Info, 14, 0, 20, "96 bytes at 20"},
 	        {ATOM_DATA_SMU_Info, 4, 0, 0x4A09, "9 entries"},
 	        {ATOM_DATA_SMU_Info, 4, 0, 0x4A08, "8 entries do not fit"},
 	        {ATOM_DATA_VRAM_Info, 18, 0, 0x0409, "module version 9"},

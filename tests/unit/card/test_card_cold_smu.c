@@ -2,6 +2,7 @@
  * run without. */
 #include "device/bytes.h"
 #include "device/clock.h"
+#include "device/regs/ppsmc.h"
 #include "tests/unit/card/helper_cold.h"
 
 static void expect_error(struct host *h, unsigned count, const char *words)
@@ -151,6 +152,28 @@ static void every_stock_message_is_known(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		smc_tell(h, ids[i], 0);
 	assert_no_guest_errors(h);
+}
+
+static void edc_controller_wants_its_registers_first_and_clocks_later(void **state)
+{
+	struct host *h = *state;
+	uint32_t arg = 0;
+
+	cold_up(h);
+	for (uint32_t block = 0x10; block < 0x80; block += 0x20)
+		for (uint32_t i = 3; i <= 8; i++) {
+			if (block == 0x70 && i == 8)
+				assert_int_equal(
+				        smc_send(h, PPSMC_MSG_EnableEDCController, &arg), 0xFF);
+			reg_write(h, REG_DIDT_IND_INDEX, block + i);
+			reg_write(h, REG_DIDT_IND_DATA, 1);
+		}
+	expect_error(h, 1, "EnableEDCController: not all of its registers");
+	smc_tell(h, PPSMC_MSG_EnableEDCController, 0);
+	smc_tell(h, PPSMC_MSG_DisableEDCController, 0);
+	smc_tell(h, PPSMC_MSG_Voltage_Cntl_Enable, 0);
+	assert_int_equal(smc_send(h, PPSMC_MSG_EnableEDCController, &arg), 0xFF);
+	expect_error(h, 2, "EnableEDCController: voltage and clocks");
 }
 
 /* One thing wrong with the table of contents or an image: which bits stay 0, and the log's words.
@@ -346,6 +369,7 @@ int main(void)
 	        T(mailbox_answers_after_a_moment),
 	        T(message_to_a_held_smu_is_never_answered),
 	        T(every_stock_message_is_known),
+	        T(edc_controller_wants_its_registers_first_and_clocks_later),
 	        T(flawed_entries_leave_their_bit_0),
 	        T(corrupt_image_leaves_its_bit_0),
 	        T(corrupt_jump_table_leaves_the_mec_out),

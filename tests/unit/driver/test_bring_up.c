@@ -56,6 +56,26 @@ static void every_size_of_vram_comes_up(void **state)
 	}
 }
 
+/* The synthetic VBIOS names tables for the EDC controller; the card's fuses are 0: little leakage.
+ */
+static void edc_controller_has_the_values_of_the_vbios(void **state)
+{
+	struct rx580 *rx = helper_open("virtual,cold,threads=1,vram=512", NULL, NULL);
+	struct vbios_gfx_info gfx;
+	uint32_t want[VBIOS_EDC_REGISTERS], got;
+
+	(void)state;
+	assert_int_equal(vbios_gfx_info(&rx->rom, &gfx), 0);
+	assert_int_equal(vbios_edc(&rx->rom, &gfx, 0, want), 0);
+	assert_int_equal(reg_write(&rx->mmio, REG_DIDT_IND_INDEX, 0x15), 0); /* the first: SQ */
+	assert_int_equal(reg_read(&rx->mmio, REG_DIDT_IND_DATA, &got), 0);
+	assert_int_equal(got, want[0]);
+	assert_int_equal(reg_write(&rx->mmio, REG_DIDT_IND_INDEX, 0x33), 0); /* the last: DB */
+	assert_int_equal(reg_read(&rx->mmio, REG_DIDT_IND_DATA, &got), 0);
+	assert_int_equal(got, want[VBIOS_EDC_REGISTERS - 1]);
+	helper_close_clean(rx);
+}
+
 static void vbios_is_read_once_and_kept(void **state)
 {
 	struct rx580 *rx = helper_open("virtual,posted,vram=512", NULL, NULL);
@@ -177,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(opens_and_is_ready),
 	        cmocka_unit_test(every_size_of_vram_comes_up),
+	        cmocka_unit_test(edc_controller_has_the_values_of_the_vbios),
 	        cmocka_unit_test(vbios_is_read_once_and_kept),
 	        cmocka_unit_test(bring_up_stays_within_its_budget_on_the_wire),
 	        cmocka_unit_test(steps_account_for_every_command_of_the_bring_up),

@@ -6,6 +6,7 @@
 #include "device/core/heat.h"
 #include "device/core/rx580_priv.h"
 #include "helper_card.h"
+#include "helper_lasting.h"
 
 static enum rx_heat after(struct heat *h, int temperature_c)
 {
@@ -236,6 +237,58 @@ static void firmware_that_falls_silent_leaves_the_fan_at_full_speed(void **state
 	helper_close_clean(rx);
 }
 
+/* The first nine looks without a temperature may be bad luck (MAX_MISSES, heat.md). */
+static void ten_looks_without_a_temperature_count_as_overheated(void **state)
+{
+	struct lasting l;
+	struct rx580 *rx;
+
+	(void)state;
+	lasting_new(&l, "posted");
+	assert_int_equal(lasting_start(&l, &rx), 0);
+	assert_int_equal(vcard_inject_later(l.card, VCARD_FAULT_SENSOR_DEAD, 1, 3600000), 0);
+	assert_int_equal(sample(rx).heat, RX_COOL);
+	vcard_advance(l.card, 3600000);
+	for (int look = 1; look <= 10; look++) {
+		assert_int_equal(rx->heat.state, RX_COOL);
+		assert_int_equal(rx_sample(rx), -EIO);
+		assert_int_equal(rx->heat.misses, look);
+	}
+	assert_int_equal(rx->heat.state, RX_OVERHEATED);
+	assert_int_equal(state_of(rx), RX_OVERHEATED_OFF);
+	assert_false(rx_may_feed(rx));
+	assert_int_equal(rx_plan_queue_start(rx, 0, 10, 0), -EIO);
+	assert_int_equal(rx_may_reset(rx), -EPERM); /* nobody knows how hot it is */
+	vcard_inject(l.card, VCARD_FAULT_SENSOR_DEAD, 0);
+	struct rx_sensors s = sample(rx);
+
+	assert_int_equal(s.heat, RX_OVERHEATED); /* not by itself */
+	assert_int_equal(s.pwm, 255);
+	assert_int_equal(rx_may_reset(rx), 0);
+	rx_close(rx);
+	lasting_free(&l);
+}
+
+static void single_looks_without_a_temperature_are_forgotten(void **state)
+{
+	struct lasting l;
+	struct rx580 *rx;
+
+	(void)state;
+	lasting_new(&l, "posted");
+	assert_int_equal(lasting_start(&l, &rx), 0);
+	for (int round = 0; round < 3; round++) {
+		vcard_inject(l.card, VCARD_FAULT_SENSOR_DEAD, 1);
+		for (int look = 1; look <= 9; look++)
+			assert_int_equal(rx_sample(rx), -EIO);
+		vcard_inject(l.card, VCARD_FAULT_SENSOR_DEAD, 0);
+		assert_int_equal(sample(rx).heat, RX_COOL);
+		assert_int_equal(rx->heat.misses, 0);
+	}
+	rx_close(rx);
+	lasting_free(&l);
+}
+
 static void without_power_management_the_card_stays_at_boot_clocks(void **state)
 {
 	const struct rx_options opt = {.card = "virtual,posted,fault=load=100", .no_dpm = true};
@@ -284,6 +337,8 @@ int main(void)
 	        cmocka_unit_test(overheated_card_comes_back_by_a_reset_when_it_is_cool),
 	        cmocka_unit_test(heat_is_watched_also_when_the_firmware_fails),
 	        cmocka_unit_test(firmware_that_falls_silent_leaves_the_fan_at_full_speed),
+	        cmocka_unit_test(ten_looks_without_a_temperature_count_as_overheated),
+	        cmocka_unit_test(single_looks_without_a_temperature_are_forgotten),
 	        cmocka_unit_test(without_power_management_the_card_stays_at_boot_clocks),
 	        cmocka_unit_test(power_limit_goes_no_higher_than_the_boards_own),
 	};

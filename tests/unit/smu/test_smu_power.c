@@ -232,14 +232,72 @@ static void limits_go_out_in_each_messages_unit(void **state)
 	assert_null(fake_sent(0x317, 0)); /* EDC: kicker boards only */
 }
 
+/* edc_values - each register shall get its own. */
+static void edc_values(uint32_t value[VBIOS_EDC_REGISTERS])
+{
+	for (uint32_t i = 0; i < VBIOS_EDC_REGISTERS; i++)
+		value[i] = 0xED000000 + i;
+}
+
+static size_t message_at(uint16_t id)
+{
+	for (size_t i = 0; i < fake->messages; i++)
+		if (fake->message[i].id == id)
+			return i;
+	fail_msg("message 0x%x was not sent", id);
+	return 0;
+}
+
+static void edc_controller_gets_the_boards_registers_and_then_starts(void **state)
+{
+	/* smu7_hwmgr.c, DIDTEDCConfig_P12 */
+	static const uint32_t index[VBIOS_EDC_REGISTERS] = {0x15, 0x16, 0x17, 0x18, 0x14, 0x13,
+	        0x55, 0x56, 0x57, 0x58, 0x54, 0x53, 0x75, 0x76, 0x77, 0x78, 0x74, 0x73, 0x35, 0x36,
+	        0x37, 0x38, 0x34, 0x33};
+	uint32_t value[VBIOS_EDC_REGISTERS], at = 0;
+	struct smu_tables t;
+	size_t n = 0;
+
+	(void)state;
+	small_tables(&t);
+	edc_values(value);
+	assert_int_equal(
+	        smu_enable_dpm(smu, &(struct smu_dpm){.tables = &t, .kicker = true, .edc = value}),
+	        0);
+	for (size_t i = 0; i < fake->writes; i++) {
+		const struct fake_write *w = &fake->write[i];
+
+		if (!w->smc && w->at == REG_GRBM_GFX_INDEX)
+			break; /* the ramp limits, engine by engine */
+		if (!w->smc && w->at == REG_DIDT_IND_INDEX)
+			at = w->value;
+		if (w->smc || w->at != REG_DIDT_IND_DATA || w->value >> 24 != 0xED)
+			continue;
+		assert_true(n < VBIOS_EDC_REGISTERS);
+		assert_int_equal(at, index[n]);
+		assert_int_equal(w->value, value[n++]);
+	}
+	assert_int_equal(n, VBIOS_EDC_REGISTERS);
+	assert_true(message_at(PPSMC_MSG_HasDisplay) < message_at(PPSMC_MSG_EnableEDCController));
+	assert_true(message_at(PPSMC_MSG_EnableEDCController) <
+	            message_at(PPSMC_MSG_Voltage_Cntl_Enable));
+	assert_null(fake_sent(PPSMC_MSG_DisableEDCController, 0));
+}
+
 static void firmware_without_edc_is_no_failure(void **state)
 {
+	uint32_t value[VBIOS_EDC_REGISTERS];
 	struct smu_tables t;
 
 	(void)state;
 	small_tables(&t);
-	fake->refuse = 0x317;
+	edc_values(value);
+	fake->refuse = PPSMC_MSG_DisableEDCController;
 	assert_int_equal(smu_enable_dpm(smu, &(struct smu_dpm){.tables = &t, .kicker = true}), 0);
+	fake->refuse = PPSMC_MSG_EnableEDCController;
+	assert_int_equal(
+	        smu_enable_dpm(smu, &(struct smu_dpm){.tables = &t, .kicker = true, .edc = value}),
+	        0);
 }
 
 static void refused_step_is_named_and_undone(void **state)
@@ -357,11 +415,27 @@ static void sample_stands_what_sensors_say_when_they_cannot(void **state)
 	assert_int_equal(s.activity_pct, 100);
 }
 
+static void zero_degrees_are_no_temperature(void **state)
+{
+	struct smu_sample s = {.temperature_c = -1};
+	int celsius;
+
+	(void)state;
+	*fake_smc(IX_CG_MULT_THERMAL_STATUS) = 0;
+	assert_int_equal(smu_temperature(smu, &celsius), -EIO);
+	assert_int_equal(smu_sample(smu, &s), -EIO);
+	assert_int_equal(s.temperature_c, -1);
+	*fake_smc(IX_CG_MULT_THERMAL_STATUS) = 1u << 9;
+	assert_int_equal(smu_temperature(smu, &celsius), 0);
+	assert_int_equal(celsius, 1);
+}
+
 static void second_sample_costs_no_more_than_its_values(void **state)
 {
 	struct smu_sample s;
 
 	(void)state;
+	*fake_smc(IX_CG_MULT_THERMAL_STATUS) = 40u << 9;
 	assert_int_equal(smu_sample(smu, &s), 0);
 	size_t writes = fake->writes, reads = fake->reads;
 
@@ -380,6 +454,7 @@ int main(void)
 	        cmocka_unit_test(messages_are_the_stock_drivers),
 	        cmocka_unit_test(registers_end_as_the_stock_driver_leaves_them),
 	        TEST(limits_go_out_in_each_messages_unit),
+	        TEST(edc_controller_gets_the_boards_registers_and_then_starts),
 	        TEST(firmware_without_edc_is_no_failure),
 	        TEST(refused_step_is_named_and_undone),
 	        TEST(firmware_that_ignores_the_tables_is_noticed),
@@ -388,6 +463,7 @@ int main(void)
 	        TEST(fan_the_vbios_did_not_set_up_is_an_error),
 	        TEST(sample_reads_every_value_in_its_unit),
 	        TEST(sample_stands_what_sensors_say_when_they_cannot),
+	        TEST(zero_degrees_are_no_temperature),
 	        TEST(second_sample_costs_no_more_than_its_values),
 	};
 
