@@ -10,6 +10,7 @@
 #include "device/virtual/enclosure/enclosure.h"
 
 #define MAX_RECORDS 64
+#define UNLOCKED    0x10u /* in the option byte: the RTL921x was unlocked already */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -169,28 +170,53 @@ static void unlock(struct venc *e) /* bridge.md 2.7 */
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static const enum venc_bridge bridges[4] = {
-	        VENC_RTL921X, VENC_ASM236X, VENC_ASM246X, VENC_ASM246X};
-	struct input in = {.at = data, .left = size};
-	struct venc_options opt = {.threads = 1, .vram_bytes = 64u << 20};
-	struct venc *e;
-	uint8_t flags;
+static struct venc *kept[256]; /* by option byte */
 
-	take(&in, &flags, 1);
+static void free_kept(void)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(kept); i++)
+		venc_free(kept[i]);
+}
+
+/* The enclosure of these options as its power comes on. A card costs far more to build than an
+ * input to run, so each is kept; nothing an input leaves behind survives its power. */
+static struct venc *powered_up(uint8_t flags, enum venc_bridge bridge)
+{
+	struct venc_options opt = {.bridge = bridge, .threads = 1, .vram_bytes = 64u << 20};
+	struct venc **e = &kept[flags & ~UNLOCKED];
+	static bool any;
+
 	opt.stray_store_hangs = flags & 1;
 	opt.null_handle_hangs = flags & 2;
 	opt.engine_needs_release = flags & 4;
 	opt.usb_reset_relocks = flags & 8;
 	opt.engine = flags & 128 ? ~0u : 0;
-	in.bridge = opt.bridge = bridges[flags >> 5 & 3];
-	if (venc_new(&e, &opt))
+	if (*e) {
+		for (unsigned i = 0; i < VENC_FAULT_COUNT; i++)
+			venc_inject(*e, (enum venc_fault)i, 0);
+		venc_power_cycle(*e);
+		return *e;
+	}
+	if (venc_new(e, &opt) || (!any && atexit(free_kept)))
 		abort();
-	if (flags & 16 && opt.bridge == VENC_RTL921X)
+	any = true;
+	return *e;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const enum venc_bridge bridges[4] = {
+	        VENC_RTL921X, VENC_ASM236X, VENC_ASM246X, VENC_ASM246X};
+	struct input in = {.at = data, .left = size};
+	struct venc *e;
+	uint8_t flags;
+
+	take(&in, &flags, 1);
+	in.bridge = bridges[flags >> 5 & 3];
+	e = powered_up(flags, in.bridge);
+	if (flags & UNLOCKED && in.bridge == VENC_RTL921X)
 		unlock(e);
 	for (int i = 0; i < MAX_RECORDS && in.left; i++)
 		record(e, &in);
-	venc_free(e);
 	return 0;
 }
