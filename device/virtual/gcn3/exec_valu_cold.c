@@ -298,6 +298,9 @@ static uint32_t perm_b32(uint32_t x, uint32_t y, uint32_t z)
 	return r;
 }
 
+/* To nearest, within 0 to 255; NaN is 0. The manual says only "convert"; that hardware rounds was
+ * seen on a gfx90c (x + 0.5 came out one too high), that it saturates is how AMD's own OCKL and RPP
+ * libraries use it. Ties under another rounding than MODE's have not been seen. */
 static uint32_t float_to_u8(float x)
 {
 	return x != x || x <= 0.0f ? 0 : x >= 255.0f ? 255 : (uint32_t)rintf(x);

@@ -1,9 +1,21 @@
 /* valu_div.h - v_div_scale, v_div_fmas and v_div_fixup, exact, and the f64 helpers they share.
- * Private to gcn3/. Source: GCN3 ISA manual (V_DIV_SCALE_F32, V_DIV_FMAS_F32, V_DIV_FIXUP_F32). The
- * manual leaves three points open, settled by what makes the compiler's sequence give the correctly
- * rounded quotient: a denominator whose reciprocal is denormal is scaled down; fmas scales up or
- * down by the size of the quotient estimate; a NaN estimate of ordinary operands means overflow.
- * Sources: x the value to scale or the quotient, y the denominator, z the numerator.
+ * Private to gcn3/. Operands: x the value to scale or the quotient, y the denominator, z the
+ * numerator.
+ *
+ * Sources: [M] the pseudo code of AMD's manuals, the same in GCN3 and "CDNA3 ISA", V_DIV_SCALE_F32,
+ * V_DIV_FMAS_F32, V_DIV_FIXUP_F32 and _F64. [S] a published sweep of the f32 instructions on a
+ * later chip (gfx1151), all 262144 triples of 64 operands. Where they differ for f32, [S] decides:
+ * - scale: the flag is the distance of the exponents, not "the quotient is denormal" as in [M];
+ * - scale: with a reciprocal that would be denormal the denominator goes down by 2^64, where [M]
+ * has it go up in one case; [S] does not reach the exponents 228 to 253, there we ask the
+ * reciprocal;
+ * - scale: of a zero comes 0xffc00000, "NaN" in [M];
+ * - fixup: a NaN quotient of ordinary operands becomes infinity, one below the least denormal zero;
+ *   [M] has the constants OVERFLOW and UNDERFLOW and does not say what they are.
+ * fmas by the flag is 2^32 (f64: 2^64) in [M] and was not reached by [S]; it must undo v_div_scale:
+ * 2^64 (2^128) up or down by the size of the quotient estimate, which is also what tinygrad's AMD
+ * emulator, compared with RDNA hardware, has in place of [M]. Nothing else makes the compiler's
+ * sequence round correctly. f64 has only [M], with the same corrections but for the flag.
  */
 #ifndef GCN3_VALU_DIV_H
 #define GCN3_VALU_DIV_H
@@ -49,19 +61,27 @@ enum div_case {
 	DIV_NUMERATOR_UP,     /* quotient denormal; flag */
 };
 
+/* How far apart the exponents are decides the flag, also for zeros, infinities and NaNs. */
+static inline bool div_flag_f32(float y, float z)
+{
+	const int distance = exponent_f32(z) - exponent_f32(y);
+
+	return distance >= 96 || distance <= -96;
+}
+
 static inline enum div_case div_case_f32(float y, float z)
 {
-	const bool inverse = denormal_f32(1.0f / y), quotient = denormal_f32(z / y);
+	const bool flag = div_flag_f32(y, z);
 
 	if (y == 0.0f || z == 0.0f)
 		return DIV_NAN;
-	if (exponent_f32(z) - exponent_f32(y) >= 96)
+	if (flag && exponent_f32(z) > exponent_f32(y))
 		return DIV_DENOMINATOR_UP;
-	if (denormal_f32(y))
+	if (exponent_f32(y) == 0)
 		return DIV_BOTH_UP;
-	if (inverse)
-		return quotient ? DIV_DENOMINATOR_DOWN : DIV_BOTH_DOWN;
-	if (quotient)
+	if (exponent_f32(y) >= 254 || denormal_f32(1.0f / y))
+		return flag ? DIV_DENOMINATOR_DOWN : DIV_BOTH_DOWN;
+	if (flag)
 		return DIV_NUMERATOR_UP;
 	return exponent_f32(z) <= 23 ? DIV_BOTH_UP : DIV_PLAIN;
 }
@@ -104,10 +124,13 @@ static inline int div_direction(enum div_case c, bool is_denominator, bool is_nu
 static inline float div_scale_f32(float x, float y, float z)
 {
 	const enum div_case c = div_case_f32(y, z);
+	const uint32_t bits = float_bits(x);
 
 	if (c == DIV_NAN)
-		return as_float(0x7fc00000);
-	switch (div_direction(c, x == y, x == z)) {
+		return as_float(0xffc00000);
+	if (exponent_f32(x) == 255) /* a signalling NaN stays one */
+		return x;
+	switch (div_direction(c, bits == float_bits(y), bits == float_bits(z))) {
 	case 1: return x * 0x1p64f;
 	case -1: return x * 0x1p-64f;
 	default: return x;
@@ -119,17 +142,12 @@ static inline double div_scale_f64(double x, double y, double z)
 	const enum div_case c = div_case_f64(y, z);
 
 	if (c == DIV_NAN)
-		return as_double(0x7ff8000000000000);
+		return as_double(0xfff8000000000000);
 	switch (div_direction(c, x == y, x == z)) {
 	case 1: return x * 0x1p128;
 	case -1: return x * 0x1p-128;
 	default: return x;
 	}
-}
-
-static inline bool div_flag_f32(float y, float z)
-{
-	return div_flag(div_case_f32(y, z));
 }
 
 static inline bool div_flag_f64(double y, double z)

@@ -122,12 +122,14 @@ struct scale_case {
 	bool flag;
 };
 
-static void scaling_follows_the_manual(void **state)
+/* valu_div.h [S] */
+static void scaling_is_as_measured(void **state)
 {
 	static const struct scale_case k[] = {
 	        {0x3f800000, 0x3f800000, 0x40000000, 0x3f800000, false}, /* nothing to do */
-	        {0x40000000, 0x40000000, 0, 0x7fc00000, false},          /* a zero: NaN */
-	        {0, 0, 0x3f800000, 0x7fc00000, false},
+	        {0x40000000, 0x40000000, 0, 0xffc00000, true},           /* a zero: NaN */
+	        {0x40000000, 0x10000000, 0, 0xffc00000, false},          /* exponents 32 apart */
+	        {0, 0, 0x3f800000, 0xffc00000, true},
 	        {0x0f800000, 0x0f800000, 0x3f800000, 0x2f800000, true},  /* 2^-96 below 1: 2^64 */
 	        {0x3f800000, 0x0f800000, 0x3f800000, 0x3f800000, true},  /* only the denominator */
 	        {0x00400000, 0x00400000, 0x00800000, 0x20000000, false}, /* denormal denominator */
@@ -138,6 +140,13 @@ static void scaling_follows_the_manual(void **state)
 	        {0x3f000000, 0x7f000000, 0x3f000000, 0x3f000000, true},
 	        {0x02000000, 0x42000000, 0x02000000, 0x22000000, true}, /* quotient denormal */
 	        {0x42000000, 0x42000000, 0x02000000, 0x42000000, true},
+	        {0x0d800000, 0x3f800000, 0x0d800000, 0x2d800000, true}, /* 2^-100, not denormal */
+	        {0x3f800000, 0x3f800000, 0x0d800000, 0x3f800000, true},
+	        {0x10000000, 0x3f800000, 0x10000000, 0x10000000, false}, /* 2^-95 */
+	        {0x7f800000, 0x7f800000, 0x3f800000, 0x7f800000, true},  /* infinities, NaNs */
+	        {0x3f800000, 0x7f800000, 0x3f800000, 0x3f800000, true},
+	        {0x7fa00000, 0x7fa00000, 0x7f000000, 0x7fa00000, false},
+	        {0x7f000000, 0x7fa00000, 0x7f000000, 0x5f000000, false},
 	        {0x0b800000, 0x0b000000, 0x0b800000, 0x2b800000, false}, /* tiny numerator */
 	        {0x0c000000, 0x0b000000, 0x0c000000, 0x0c000000, false},
 	};
@@ -153,6 +162,7 @@ static void scaling_follows_the_manual(void **state)
 	}
 }
 
+/* valu_div.h [M], its last four [S] */
 static void fixup_settles_special_quotients(void **state)
 {
 	static const struct {
@@ -169,6 +179,10 @@ static void fixup_settles_special_quotients(void **state)
 	        {0x3f800000, 0x40000000, 0x80000000, 0x80000000},
 	        {0xbf800000, 0x40000000, 0x40000000, 0x3f800000}, /* sign from the operands */
 	        {0x3f800000, 0x7f000000, 0x00800000, 0},          /* far below the least denormal */
+	        {0x3f800000, 0xcc000000, 0x00800000, 0x80000000}, /* exponents 151 apart */
+	        {0x3f800000, 0xcb800000, 0x00800000, 0xbf800000}, /* 150 */
+	        {0x7fc00000, 0x3f800000, 0x40000000, 0x7f800000}, /* an estimate that overflowed */
+	        {0xffc00000, 0xbf800000, 0x40000000, 0xff800000},
 	};
 
 	(void)state;
@@ -186,7 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(single_quotients_are_correctly_rounded),
 	        cmocka_unit_test(double_quotients_are_correctly_rounded),
-	        cmocka_unit_test(scaling_follows_the_manual),
+	        cmocka_unit_test(scaling_is_as_measured),
 	        cmocka_unit_test(fixup_settles_special_quotients),
 	};
 

@@ -216,6 +216,14 @@ static void conversions_saturate(void **state)
 	        {GCN3_V_CVT_OFF_F32_I4, 0x8, 0, 0, 0xbf000000},
 	        {GCN3_V_CVT_OFF_F32_I4, 0x7, 0, 0, 0x3ee00000},
 	        {GCN3_V_CVT_PK_U8_F32, 0x43ff0000, 2, 0x11223344, 0x11ff3344},
+	        {GCN3_V_CVT_PK_U8_F32, 0x3fc00000, 3, 0x11223344, 0x02223344}, /* 1.5 */
+	        {GCN3_V_CVT_PK_U8_F32, 0x40200000, 0, 0x11223344, 0x11223302}, /* 2.5 */
+	        {GCN3_V_CVT_PK_U8_F32, 0x43794000, 1, 0x11223344, 0x1122f944}, /* 249.25 */
+	        {GCN3_V_CVT_PK_U8_F32, 0x4379c000, 1, 0x11223344, 0x1122fa44}, /* 249.75 */
+	        {GCN3_V_CVT_PK_U8_F32, 0x437f4000, 4, 0x11223344, 0x112233ff}, /* byte 4 & 3 */
+	        {GCN3_V_CVT_PK_U8_F32, 0xb77d0000, 0, 0x11223344, 0x11223300}, /* -1.5e-5 */
+	        {GCN3_V_CVT_PK_U8_F32, F_NEG_INF, 0, 0x11223344, 0x11223300},
+	        {GCN3_V_CVT_PK_U8_F32, F_QNAN, 0, 0x11223344, 0x11223300},
 	        {GCN3_V_CVT_PKNORM_I16_F32, 0xbf800000, F_ONE, 0, 0x7fff8001},
 	        {GCN3_V_CVT_PKNORM_U16_F32, 0xbf800000, F_TWO, 0, 0xffff0000},
 	        {GCN3_V_CVT_PKRTZ_F16_F32, F_ONE, 0x477fffff, 0, 0x7bff3c00},
