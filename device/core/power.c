@@ -9,8 +9,9 @@
 #include "device/err.h"
 #include "device/regs/regs.h"
 
-#define SENSOR_LIMIT_C 150 /* nothing on such a chip survives more */
-#define MEMORY_GDDR5   5u  /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
+#define SENSOR_LIMIT_C         150   /* nothing on such a chip survives more */
+#define MEMORY_GDDR5           5u    /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
+#define IO_DEBUG_UCODE_VERSION 0x9Fu /* of MC_SEQ_IO_DEBUG: polaris.md 3.7 */
 
 /* is_virtual - positively known, for generated microcode is only for a virtual card: it counts its
  * own traffic, or shows the image we built for it. */
@@ -181,6 +182,27 @@ static int facts(struct rx580 *rx, struct builder *b)
 	return smu_read_fuses(rx->smu, b->in.gpio, &b->in.fuses);
 }
 
+/* name_sequencer - which program will switch the memory clock: the VBIOS's, for amdgpu's file is
+ * not loaded (docs/bring-up.md). */
+static int name_sequencer(struct rx580 *rx)
+{
+	const struct fw_image *file = &rx->firmware.image[FW_MC];
+	uint32_t version;
+	int err = reg_write(&rx->mmio, REG_MC_SEQ_IO_DEBUG_INDEX, IO_DEBUG_UCODE_VERSION);
+
+	if (!err)
+		err = reg_read(&rx->mmio, REG_MC_SEQ_IO_DEBUG_DATA, &version);
+	if (!err && file->data)
+		rx_log(LOG_INFO, "power",
+		        "memory sequencer: the VBIOS's program, version 0x%08x (%s, not loaded: "
+		        "0x%08x)",
+		        version, file->name, file->ucode_version);
+	else if (!err)
+		rx_log(LOG_INFO, "power", "memory sequencer: the VBIOS's program, version 0x%08x",
+		        version);
+	return err;
+}
+
 /* edc - which boards use it: smu7_hwmgr.c, smu7_init_dpm_defaults and
  * smu7_update_edc_leakage_table. A table that is not there is no reason to stay at 300 MHz. */
 static int edc(struct rx580 *rx, struct builder *b)
@@ -211,6 +233,8 @@ static int build(struct rx580 *rx, struct builder *b)
 		err = smu_prepare_dpm(rx->smu);
 	if (!err)
 		err = facts(rx, b);
+	if (!err)
+		err = name_sequencer(rx);
 	if (!err)
 		err = edc(rx, b);
 	if (!err)

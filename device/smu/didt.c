@@ -8,6 +8,7 @@
 #define SHADER_ENGINES 4                                   /* polaris.md 1.4 */
 #define SELECT_SE(n)   (0x60000000u | (uint32_t)(n) << 16) /* amdgpu-oracle.md 7 */
 #define GC_CAC_CNTL    0x0u
+#define DIDT_CTRL_EN   1u /* of DIDT_*_CTRL0: polaris.md 10.8 */
 /* Didt_Block_Function: SQ, TD and TCP with their ways to throttle, from the stock driver's trace */
 #define DIDT_BLOCKS 0x01050303u
 
@@ -94,6 +95,20 @@ int smu_write_edc(struct smu *s, const uint32_t value[VBIOS_EDC_REGISTERS])
 	return err;
 }
 
+/* switch_on - every block, DB included, which has no rows of its own above; in all engines. */
+static int switch_on(struct smu *s)
+{
+	static const uint32_t ctrl0[] = {0x00, 0x20, 0x40, 0x60}; /* SQ, DB, TD, TCP */
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ctrl0) && !err; i++) {
+		err = reg_write(s->mmio, REG_DIDT_IND_INDEX, ctrl0[i]);
+		if (!err)
+			err = reg_update(s->mmio, REG_DIDT_IND_DATA, DIDT_CTRL_EN, DIDT_CTRL_EN);
+	}
+	return err;
+}
+
 int smu_enable_didt(struct smu *s)
 {
 	int err = 0;
@@ -109,5 +124,7 @@ int smu_enable_didt(struct smu *s)
 
 	if (!err)
 		err = all;
+	if (!err)
+		err = switch_on(s);
 	return err ? err : smu_message_arg(s, PPSMC_MSG_Didt_Block_Function, DIDT_BLOCKS);
 }

@@ -232,11 +232,29 @@ static void limits_go_out_in_each_messages_unit(void **state)
 	assert_null(fake_sent(0x317, 0)); /* EDC: kicker boards only */
 }
 
-/* edc_values - each register shall get its own. */
-static void edc_values(uint32_t value[VBIOS_EDC_REGISTERS])
+static void every_block_that_limits_ramps_is_switched_on_in_all_engines(void **state)
 {
-	for (uint32_t i = 0; i < VBIOS_EDC_REGISTERS; i++)
-		value[i] = 0xED000000 + i;
+	static const uint32_t ctrl0[] = {
+	        0x00, 0x20, 0x40, 0x60}; /* polaris.md 10.8; DB: the trace */
+	struct smu_tables t;
+	bool all = false;
+	size_t n = 0;
+
+	(void)state;
+	small_tables(&t);
+	assert_int_equal(smu_enable_dpm(smu, &(struct smu_dpm){.tables = &t}), 0);
+	for (size_t i = 0; i < fake->writes; i++) {
+		const struct fake_write *w = &fake->write[i];
+
+		if (!w->smc && w->at == REG_GRBM_GFX_INDEX)
+			all = w->value == 0xE0000000;
+		if (w->smc || w->at != REG_DIDT_IND_INDEX || !all)
+			continue;
+		assert_true(n < ARRAY_SIZE(ctrl0));
+		assert_int_equal(w->value, ctrl0[n++]);
+	}
+	assert_int_equal(n, ARRAY_SIZE(ctrl0));
+	assert_int_equal(fake_last(false, REG_DIDT_IND_DATA) & 1, 1); /* DIDT_CTRL_EN */
 }
 
 static size_t message_at(uint16_t id)
@@ -260,7 +278,8 @@ static void edc_controller_gets_the_boards_registers_and_then_starts(void **stat
 
 	(void)state;
 	small_tables(&t);
-	edc_values(value);
+	for (uint32_t i = 0; i < VBIOS_EDC_REGISTERS; i++)
+		value[i] = 0xED000000 + i;
 	assert_int_equal(
 	        smu_enable_dpm(smu, &(struct smu_dpm){.tables = &t, .kicker = true, .edc = value}),
 	        0);
@@ -286,12 +305,11 @@ static void edc_controller_gets_the_boards_registers_and_then_starts(void **stat
 
 static void firmware_without_edc_is_no_failure(void **state)
 {
-	uint32_t value[VBIOS_EDC_REGISTERS];
+	static const uint32_t value[VBIOS_EDC_REGISTERS];
 	struct smu_tables t;
 
 	(void)state;
 	small_tables(&t);
-	edc_values(value);
 	fake->refuse = PPSMC_MSG_DisableEDCController;
 	assert_int_equal(smu_enable_dpm(smu, &(struct smu_dpm){.tables = &t, .kicker = true}), 0);
 	fake->refuse = PPSMC_MSG_EnableEDCController;
@@ -454,6 +472,7 @@ int main(void)
 	        cmocka_unit_test(messages_are_the_stock_drivers),
 	        cmocka_unit_test(registers_end_as_the_stock_driver_leaves_them),
 	        TEST(limits_go_out_in_each_messages_unit),
+	        TEST(every_block_that_limits_ramps_is_switched_on_in_all_engines),
 	        TEST(edc_controller_gets_the_boards_registers_and_then_starts),
 	        TEST(firmware_without_edc_is_no_failure),
 	        TEST(refused_step_is_named_and_undone),
