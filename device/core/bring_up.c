@@ -282,6 +282,8 @@ static int open_queues(struct rx580 *rx)
 		        rx->system_area + 2 * CP_QUEUE_WORK_BYTES, yield, rx);
 	if (!err)
 		err = cp_service_start(rx->service);
+	if (!err)
+		err = gmc_check_default_page(rx->gmc);
 	if (err)
 		return err;
 	rx->info.ability_mmio_wptr = cp_service_mmio_wptr(rx->service);
@@ -303,7 +305,7 @@ static const struct {
         {"VBIOS: read, check", "polaris.md 13.1 steps 8, 9", rx_read_vbios},
         {"microcode: find the files", "polaris.md 4.1", rx_load_firmware},
         {"POST: ASIC_Init when needed", "polaris.md 13.1 steps 10-12", rx_post},
-        {"memory: controller, VRAM test", "polaris.md 13.1 steps 13, 14, 13.2", open_gmc},
+        {"memory: controller, VRAM test", "polaris.md 13.1 steps 13-15, 13.2", open_gmc},
         {"VRAM: the driver's own areas", "polaris.md 13.5 step 45", lay_out_vram},
         {"SMU: start, load microcode", "polaris.md 13.3", rx_start_smu},
         {"fan: curve, temperature limits", "polaris.md 13.6 steps 60, 61", start_fan},

@@ -65,18 +65,34 @@ static int read_posted(struct rx580 *rx)
 	return 0;
 }
 
+/* tell_state - what decides how the card is started, and what only a report needs: which silicon
+ * (polaris.md 1.1), and whether somebody's compute engine runs (13.1 step 5). */
+static int tell_state(struct rx580 *rx)
+{
+	uint32_t efuse4, mec;
+	int err = reg_read(&rx->mmio, REG_PCIE_EFUSE4, &efuse4);
+
+	if (!err)
+		err = reg_read(&rx->mmio, REG_CP_MEC_CNTL, &mec);
+	if (err)
+		return err;
+	rx_log(LOG_INFO, "post",
+	        "found the card %s, its SMU %s (SMC_PC_C 0x%x, %s mode, SMU_SEL %d), PCIE_EFUSE4 "
+	        "0x%08x, CP_MEC_CNTL 0x%08x",
+	        rx->posted ? "posted" : "not posted",
+	        rx->smu_state.running ? "running" : "not running", rx->smu_state.pc,
+	        rx->smu_state.protected_mode ? "protected" : "unprotected", rx->smu_state.smu_sel,
+	        efuse4, mec);
+	return 0;
+}
+
 int rx_look_at_card(struct rx580 *rx)
 {
 	int err = read_posted(rx);
 
 	if (!err)
 		err = smu_look(rx->smu, &rx->smu_state);
-	if (err)
-		return err;
-	rx_log(LOG_INFO, "post", "found the card %s, its SMU %s",
-	        rx->posted ? "posted" : "not posted",
-	        rx->smu_state.running ? "running" : "not running");
-	return 0;
+	return err ? err : tell_state(rx);
 }
 
 /* ---- reset: polaris.md 1.6, "PCI config reset" ---- */

@@ -172,6 +172,25 @@ static int from_file(struct rx580 *rx, const char *path)
 	return err ? err : n;
 }
 
+/* tell_board - polaris.md 13.1 step 9: what the driver's constants say of the chip (1.4), the
+ * board's own table should say, too. */
+static void tell_board(const struct rx580 *rx)
+{
+	struct vbios_gfx_info gfx;
+	struct vbios_firmware_info fi;
+
+	if (!vbios_gfx_info(&rx->rom, &gfx) &&
+	        (gfx.shader_engines != 4 || gfx.sh_per_se != 1 || gfx.cu_per_sh != 9))
+		rx_log(LOG_WARN, "vbios",
+		        "GFX_Info tells of %u shader engines with %u arrays of %u compute units, "
+		        "expected 4 with 1 of 9",
+		        gfx.shader_engines, gfx.sh_per_se, gfx.cu_per_sh);
+	if (!vbios_firmware_info(&rx->rom, &fi)) /* POST insists on it, and says why not */
+		rx_log(LOG_INFO, "vbios", "boot clocks %u/%u MHz, reference clock %u MHz, %u mV",
+		        fi.default_engine_clock / 100, fi.default_memory_clock / 100,
+		        fi.core_ref_clock / 100, fi.bootup_vddc_mv);
+}
+
 int rx_read_vbios(struct rx580 *rx)
 {
 	rx->bios = malloc(VBIOS_MAX);
@@ -189,5 +208,6 @@ int rx_read_vbios(struct rx580 *rx)
 		return n;
 	rx->bios_len = (size_t)n;
 	rx_log(LOG_INFO, "vbios", "%s, %s", rx->rom.string[0], rx->rom.version);
+	tell_board(rx);
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #define SHADER_ENGINES       4 /* polaris.md 1.4 */
 #define CUS_PER_ENGINE       9
+#define GFX_INDEX_ALL        0xE0000000u /* polaris.md 1.4 */
 #define GB_ADDR_CONFIG_VALUE 0x22011003u /* polaris.md 1.4; ROW_SIZE[29:28] is replaced */
 #define ROW_SIZE_SHIFT       28
 /* MC_ARB_RAMCFG [7:6] (Linux gmc_8_1_sh_mask.h); columns = 2^(8 + n): polaris.md 1.4 */
@@ -29,6 +30,9 @@
 #define PIPES_USED        2                    /* plan and service queue: resident-plans.md 8 */
 #define CP_SETTLE_US      50                   /* polaris.md 6.4 */
 #define IH_ENABLES        (1u << 0 | 1u << 17) /* RB_ENABLE, ENABLE_INTR: polaris.md 11.1 */
+#define IH_DOORBELL       (1u << 28)           /* ENABLE: polaris.md 11.1 */
+#define SDMA_HALT         1u                   /* polaris.md 8.1 */
+#define MEC_IDLE_MS       100                  /* ours: 13.5 step 47 names no time */
 #define WPTR_POLL_EN      (1u << 31)           /* polaris.md 6.5 */
 
 #define ACLK_DIVIDER_MASK 0x7Fu /* CG_ACLK_CNTL: polaris.md 5.3 */
@@ -44,7 +48,7 @@ static const struct reg_golden golden[] = {
         {REG_TCP_CHAN_STEER_HI, 0xFFFFFFFF, 0x00000000},
         {REG_RLC_CGCG_CGLS_CTRL, 0x00000003, 0x0001003C},
         {REG_RLC_CGCG_CGLS_CTRL_3D, 0xFFFFFFFF, 0x0001003C},
-        {REG_GRBM_GFX_INDEX, 0xFFFFFFFF, 0xE0000000},
+        {REG_GRBM_GFX_INDEX, 0xFFFFFFFF, GFX_INDEX_ALL},
         {REG_SPI_RESOURCE_RESERVE_CU_0, 0xFFFFFFFF, 0x00000800},
         {REG_SPI_RESOURCE_RESERVE_CU_1, 0xFFFFFFFF, 0x00000800},
         {REG_SPI_RESOURCE_RESERVE_EN_CU_0, 0xFFFFFFFF, 0x00FF7FBF},
@@ -114,6 +118,8 @@ static int count_units(struct cp *cp)
 	}
 	int restore = reg_select_all(cp->mmio);
 
+	if (!restore)
+		restore = reg_check(cp->mmio, REG_GRBM_GFX_INDEX, 0xFFFFFFFF, GFX_INDEX_ALL);
 	if (!err && !restore && !cp->compute_units)
 		return rx_fail("cp", -EIO,
 		        "CC_GC_SHADER_ARRAY_CONFIG: no compute unit is active, expected 36 or 32: "
@@ -157,6 +163,12 @@ static int interrupts_off(struct cp *cp)
 	};
 	int err = reg_update(cp->mmio, REG_IH_RB_CNTL, IH_ENABLES, 0);
 
+	if (!err)
+		err = reg_update(cp->mmio, REG_IH_DOORBELL_RPTR, IH_DOORBELL, 0);
+	if (!err) /* loaded, and not to run: an engine that halts traps nobody */
+		err = reg_update(cp->mmio, REG_SDMA0_F32_CNTL, SDMA_HALT, SDMA_HALT);
+	if (!err)
+		err = reg_update(cp->mmio, REG_SDMA1_F32_CNTL, SDMA_HALT, SDMA_HALT);
 	return err ? err : reg_ensure_list(cp->mmio, list, ARRAY_SIZE(list));
 }
 
@@ -182,6 +194,22 @@ static int clean_queues(struct cp *cp)
 	for (unsigned pipe = 0; pipe < PIPES_USED && !err; pipe++)
 		err = cp_stop_leftover(cp, pipe);
 	return err;
+}
+
+/* see_mec_idle - step 47: a MEC without microcode stays busy. The ring tests judge. */
+static int see_mec_idle(struct cp *cp)
+{
+	uint32_t status = 0;
+	int err = reg_wait(cp->mmio, REG_CP_CPC_STATUS, 0xFFFFFFFF, 0, MEC_IDLE_MS, &status);
+
+	if (err != -ETIMEDOUT)
+		return err;
+	rx_log(LOG_WARN, "cp",
+	        "CP_CPC_STATUS reads 0x%08x for %d ms, expected 0: is MEC's microcode loaded? "
+	        "going "
+	        "on",
+	        status, MEC_IDLE_MS);
+	return 0;
 }
 
 int cp_start(struct cp *cp, bool fresh)
@@ -213,6 +241,8 @@ int cp_start(struct cp *cp, bool fresh)
 		err = run_mec(cp); /* 43, 46, 47 */
 	if (!err)
 		err = clean_queues(cp); /* 48 */
+	if (!err)
+		err = see_mec_idle(cp); /* 47 */
 	if (!err)
 		rx_log(LOG_INFO, "cp", "%u compute units", cp->compute_units);
 	return err;

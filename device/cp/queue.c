@@ -36,6 +36,8 @@
 #define PQ_KMD_QUEUE    (1u << 31)
 #define IB_MIN_AVAIL    (3u << 20)
 #define MTYPE_UC_28_27  (3u << 27) /* IB_CONTROL, IQ_TIMER */
+#define MQD_VMID        0xFu       /* MQD_CONTROL */
+#define MQD_ATC         (1u << 23) /* 0 on a card with memory of its own: polaris.md 3.4 */
 #define ACTIVE          1u
 #define DEQUEUE_DRAIN   1u
 #define DEQUEUE_KILL    2u
@@ -132,7 +134,7 @@ static void plan_hqd(const struct cp_queue *q, uint32_t regs[HQD_DWORDS], uint64
 	        (log2_dw - 1) | PQ_RPTR_BLOCK | PQ_MTYPE_UC | PQ_PRIV_STATE | PQ_KMD_QUEUE;
 	set_bits(regs, REG_CP_HQD_IB_CONTROL, 0xFFFFFFFF, IB_MIN_AVAIL | MTYPE_UC_28_27);
 	set_bits(regs, REG_CP_HQD_IQ_TIMER, MTYPE_UC_28_27, MTYPE_UC_28_27);
-	set_bits(regs, REG_CP_MQD_CONTROL, 0xF, 0);
+	set_bits(regs, REG_CP_MQD_CONTROL, MQD_VMID | MQD_ATC, 0);
 	set_address(regs, REG_CP_HQD_EOP_BASE_ADDR, mc_address(q, q->config.work + WORK_EOP) >> 8);
 	*hqd(regs, REG_CP_HQD_EOP_CONTROL) = EOP_SIZE;
 }
@@ -211,6 +213,18 @@ static int check_programmed(struct cp_queue *q, uint32_t *want)
 	return err;
 }
 
+/* tell_defaults - what no public header says: polaris.md 14.14 question 6. */
+static void tell_defaults(const struct cp_queue *q, uint32_t *now)
+{
+	rx_log(LOG_DEBUG, "cp",
+	        "%s queue as found: PERSISTENT_STATE 0x%x, QUANTUM 0x%x, PQ_CONTROL 0x%x, "
+	        "IB_CONTROL 0x%x, IQ_TIMER 0x%x, MQD_CONTROL 0x%x, EOP_CONTROL 0x%x",
+	        q->config.name, *hqd(now, REG_CP_HQD_PERSISTENT_STATE),
+	        *hqd(now, REG_CP_HQD_QUANTUM), *hqd(now, REG_CP_HQD_PQ_CONTROL),
+	        *hqd(now, REG_CP_HQD_IB_CONTROL), *hqd(now, REG_CP_HQD_IQ_TIMER),
+	        *hqd(now, REG_CP_MQD_CONTROL), *hqd(now, REG_CP_HQD_EOP_CONTROL));
+}
+
 /* activate_new_ring - the whole HQD. */
 static int activate_new_ring(struct cp_queue *q, uint64_t ring, unsigned log2_dw, uint32_t wptr)
 {
@@ -219,8 +233,10 @@ static int activate_new_ring(struct cp_queue *q, uint64_t ring, unsigned log2_dw
 
 	memcpy(want, now, sizeof(want));
 	plan_hqd(q, want, ring, log2_dw, wptr);
-	if (!err && !q->work_cleared)
+	if (!err && !q->work_cleared) {
+		tell_defaults(q, now);
 		err = clear_work(q, want); /* moves bulk data: not while selected */
+	}
 	if (err)
 		return err;
 	q->work_cleared = true;
@@ -233,6 +249,8 @@ static int activate_new_ring(struct cp_queue *q, uint64_t ring, unsigned log2_dw
 		err = reg_write(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE);
 	if (!err)
 		err = reg_check(q->cp->mmio, REG_CP_HQD_ACTIVE, ACTIVE, ACTIVE);
+	if (!err)
+		err = reg_check(q->cp->mmio, REG_CP_HQD_ERROR, 0xFFFFFFFF, 0);
 	return deselect(q, err);
 }
 

@@ -25,6 +25,9 @@ int gmc_start(struct gmc *g);
 /* gmc_spare_vram - before gmc_start: what lies above the reserve is somebody's; test the reserve
  * only. */
 void gmc_spare_vram(struct gmc *g);
+/* gmc_check_default_page - warns (logged) when something was written to the page that takes the
+ * card's accesses outside VRAM; gmc_stop looks, too. polaris.md 12.3 */
+int gmc_check_default_page(struct gmc *g);
 void gmc_stop(struct gmc *g);
 
 /* What two registers say of VRAM, also before gmc_start: CONFIG_MEMSIZE counts MiB and may hold

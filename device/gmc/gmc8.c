@@ -5,12 +5,13 @@
 #include "device/bytes.h"
 #include "device/core/mutants.h"
 #include "device/err.h"
-#include "device/gmc/gmc.h"
+#include "device/gmc/gmc_priv.h"
 #include "device/regs/regs.h"
 
 #define SCRATCH_7_POSTED           0x200u  /* polaris.md 1.5 */
 #define MEMSIZE_MASK               0xFFFFu /* MiB; the upper half may hold garbage: polaris.md 3.1 */
 #define MISC0_UCODE_READY          0x80u   /* polaris.md 3.2 */
+#define MEMORY_GDDR5               5u      /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
 #define SRBM_MC_BUSY               0x3F00u     /* polaris.md 3.3 step 3 */
 #define BIF_FB_ON                  3u          /* polaris.md 3.2 */
 #define AGP_BOT_OFF                0x03FFFFFFu /* polaris.md 3.2 */
@@ -27,17 +28,6 @@
 /* VM_L2_CNTL3: BIGK_ASSOCIATIVITY, fragment size 9 in BANK_SELECT and BIGK_FRAGMENT_SIZE
  * (polaris.md 3.4) */
 #define L2_CNTL3 (1u << 20 | 9u | 9u << 15)
-#define DEFAULT_PAGE                                                                               \
-	(GMC_RESERVED_BYTES - 0x10000) /* where stray accesses of the card go: inside the reserve  \
-	                                */
-
-struct gmc {
-	struct pci *pci;
-	struct mmio *mmio;
-	uint64_t vram_bytes, window_bytes, fb_base;
-	bool spare; /* gmc_spare_vram */
-};
-
 int gmc_new(struct gmc **out, struct pci *pci, struct mmio *mmio)
 {
 	struct gmc *g = calloc(1, sizeof(*g));
@@ -162,6 +152,35 @@ static int locate(struct gmc *g)
 	return 0;
 }
 
+/* describe - what only VBIOS images say of the memory (polaris.md 2.5): told, and doubted when it
+ * is otherwise. The ring tests judge. */
+static int describe(struct gmc *g)
+{
+	uint32_t misc0, chmap, ramcfg, nonsurface;
+	int err = reg_read(g->mmio, REG_MC_SEQ_MISC0, &misc0);
+
+	if (!err)
+		err = reg_read(g->mmio, REG_MC_SHARED_CHMAP, &chmap);
+	if (!err)
+		err = reg_read(g->mmio, REG_MC_ARB_RAMCFG, &ramcfg);
+	if (!err)
+		err = reg_read(g->mmio, REG_HDP_NONSURFACE_BASE, &nonsurface);
+	if (err)
+		return err;
+	rx_log(LOG_INFO, "gmc",
+	        "memory of type %u (5: GDDR5), MC_SHARED_CHMAP 0x%x, MC_ARB_RAMCFG 0x%x",
+	        misc0 >> 28, chmap, ramcfg);
+	if (misc0 >> 28 != MEMORY_GDDR5)
+		rx_log(LOG_WARN, "gmc", "MC_SEQ_MISC0 reads 0x%08x, expected memory type 5 (GDDR5)",
+		        misc0);
+	if (nonsurface != (uint32_t)(g->fb_base >> 8))
+		rx_log(LOG_WARN, "gmc",
+		        "HDP_NONSURFACE_BASE reads 0x%08x, expected 0x%08x: BAR0 may show another "
+		        "part of memory",
+		        nonsurface, (uint32_t)(g->fb_base >> 8));
+	return 0;
+}
+
 /* wait_mc_idle - step 19; going on after the time-out is what the stock driver does. */
 static int wait_mc_idle(struct gmc *g)
 {
@@ -197,7 +216,7 @@ static int apertures(struct gmc *g)
 	        {REG_MC_VM_SYSTEM_APERTURE_LOW_ADDR, (uint32_t)(g->fb_base >> 12)},
 	        {REG_MC_VM_SYSTEM_APERTURE_HIGH_ADDR, (uint32_t)(last >> 12)},
 	        {REG_MC_VM_SYSTEM_APERTURE_DEFAULT_ADDR,
-	                (uint32_t)((g->fb_base + DEFAULT_PAGE) >> 12)},
+	                (uint32_t)((g->fb_base + GMC_DEFAULT_PAGE) >> 12)},
 	        {REG_MC_VM_AGP_BASE, 0},
 	        {REG_MC_VM_AGP_TOP, 0},
 	        {REG_MC_VM_AGP_BOT, AGP_BOT_OFF},
@@ -220,7 +239,7 @@ static int apertures(struct gmc *g)
  * polaris.md 3.4). */
 static int translation(struct gmc *g)
 {
-	uint32_t page = (uint32_t)((g->fb_base + DEFAULT_PAGE) >> 12);
+	uint32_t page = (uint32_t)((g->fb_base + GMC_DEFAULT_PAGE) >> 12);
 	const struct reg_value list[] = {
 	        {REG_VM_L2_CNTL, L2_CNTL},
 	        {REG_VM_L2_CNTL3, L2_CNTL3},
@@ -255,52 +274,6 @@ static const struct reg_golden golden[] = {
         {REG_VM_PRT_APERTURE3_LOW_ADDR, 0x0FFFFFFF, 0x0FFFFFFF},
 };
 
-static void fill_pattern(uint8_t *pattern, size_t len, uint64_t offset)
-{
-	for (size_t i = 0; i < len; i += 8)
-		put_le64(pattern + i,
-		        ~(offset + i) ^
-		                0x5258353830ull); /* address in address, not its own complement */
-}
-
-/* test_spot - what was there is put back. */
-static int test_spot(struct gmc *g, uint64_t offset)
-{
-	uint8_t before[16], pattern[16], after[16] = {0};
-	int err = gmc_hdp_invalidate(g);
-
-	fill_pattern(pattern, sizeof(pattern), offset);
-	if (!err)
-		err = gmc_window_read(g, offset, before, sizeof(before));
-	if (!err)
-		err = gmc_window_write(g, offset, pattern, sizeof(pattern));
-	if (!err)
-		err = gmc_hdp_flush(g);
-	if (!err)
-		err = gmc_hdp_invalidate(g);
-	if (!err)
-		err = gmc_window_read(g, offset, after, sizeof(after));
-	if (!err && memcmp(pattern, after, sizeof(after)))
-		return rx_fail("gmc", -EIO,
-		        "VRAM at 0x%llx does not hold what was written (0x%08x, read 0x%08x)",
-		        (unsigned long long)offset, get_le32(pattern), get_le32(after));
-	if (!err)
-		err = gmc_window_write(g, offset, before, sizeof(before));
-	return err ? err : gmc_hdp_flush(g);
-}
-
-/* test_vram - step 14, without the second window */
-static int test_vram(struct gmc *g)
-{
-	const uint64_t spots[] = {0, 1u << 20, g->window_bytes - (1u << 20)};
-	int err = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(spots) && !err; i++)
-		if (spots[i] < GMC_RESERVED_BYTES || !g->spare)
-			err = test_spot(g, spots[i]);
-	return err;
-}
-
 void gmc_spare_vram(struct gmc *g)
 {
 	g->spare = true;
@@ -315,6 +288,8 @@ int gmc_start(struct gmc *g)
 	if (!err)
 		err = locate(g);
 	if (!err)
+		err = describe(g);
+	if (!err)
 		err = reg_golden_list(g->mmio, golden, ARRAY_SIZE(golden)); /* 17 */
 	if (!err)
 		err = surfaces_off(g); /* 18 */
@@ -327,7 +302,9 @@ int gmc_start(struct gmc *g)
 	if (!err)
 		err = translation(g); /* 23-25 */
 	if (!err)
-		err = test_vram(g); /* 14 */
+		err = gmc_test_vram(g); /* 14, 15 */
+	if (!err)
+		err = gmc_mark_default_page(g);
 	if (!err)
 		rx_log(LOG_INFO, "gmc", "%llu MiB of VRAM at 0x%llx, %llu MiB in the window",
 		        (unsigned long long)(g->vram_bytes >> 20), (unsigned long long)g->fb_base,
@@ -337,5 +314,7 @@ int gmc_start(struct gmc *g)
 
 void gmc_stop(struct gmc *g)
 {
-	gmc_hdp_flush(g); /* the set-up itself does no harm to whoever comes next */
+	/* the set-up itself does no harm to whoever comes next */
+	if (!gmc_hdp_flush(g) && g->marked)
+		gmc_check_default_page(g);
 }

@@ -15,15 +15,23 @@
 #define TACH_PWM_RESP_RATE  (0x7Fu << 25) /* CG_FDO_CTRL2 */
 #define TACH_RESP_RATE      (0x28u << 25)
 #define EDGE_PER_REV        7u           /* CG_TACH_CTRL */
+#define DIG_THERM_CTF       0xFFu        /* CG_THERMAL_INT */
 #define DIG_THERM_INTH      (0xFFu << 8) /* CG_THERMAL_INT */
 #define DIG_THERM_INTL      (0xFFu << 16)
 #define THERM_INT_MASK_BITS (3u << 24)         /* of the high and the low alert; 0: unmasked */
 #define DIG_THERM_DPM       (0xFFu << 14)      /* CG_THERMAL_CTRL */
 #define TEMP_SEL(v)         ((v) >> 20 & 0xFF) /* CG_MULT_THERMAL_CTRL */
 #define FUZZY_CONTROL       0u                 /* StartFanControl: polaris.md 10.2 */
-#define PWM_MAX             255u
-#define FDO_PWM_DUTY(v)     ((v) >> 9 & 0xFF) /* CG_THERMAL_STATUS */
-#define TACH_STANDS         0xFFFFFFFFu
+/* Linux smu_7_1_3_sh_mask.h */
+#define XTALIN_DIVIDE    (1u << 1) /* CG_CLKPIN_CNTL */
+#define MUX_TCLK_TO_XCLK (1u << 8) /* CG_CLKPIN_CNTL_2 */
+/* ours: above every limit of heat.md, below what silicon stands. The images have 0x6A60 in the low
+ * half, which is 96 C by the fields of polaris.md 10.10; 10.9 reads 106 C in it. */
+#define CUT_OUT_MIN_C   95
+#define CUT_OUT_MAX_C   125
+#define PWM_MAX         255u
+#define FDO_PWM_DUTY(v) ((v) >> 9 & 0xFF) /* CG_THERMAL_STATUS */
+#define TACH_STANDS     0xFFFFFFFFu
 /* RPM = 60 x xclk x 10000 / TACH_PERIOD, xclk in 10 kHz */
 #define TACH_MINUTE (60ull * SMU_XCLK * 10000ull)
 #define FAN_TEST_MS 3000 /* from standstill, zero RPM boards included: ours, generous */
@@ -70,6 +78,40 @@ int smu_read_fan(struct smu *s, struct smu_sample *out)
 static int static_mode(struct smu *s)
 {
 	return smc_update(s->mmio, IX_CG_FDO_CTRL2, FDO_TMIN | FDO_PWM_MODE, FDO_PWM_MODE_STATIC);
+}
+
+/* tell_cut_out - where the hardware switches itself off, as the VBIOS has set it: polaris.md 10.9.
+ */
+static int tell_cut_out(struct smu *s)
+{
+	uint32_t limits;
+	int err = smc_read(s->mmio, IX_CG_THERMAL_INT, &limits);
+
+	if (err)
+		return err;
+	unsigned celsius = limits & DIG_THERM_CTF;
+	bool sound = celsius >= CUT_OUT_MIN_C && celsius <= CUT_OUT_MAX_C;
+
+	rx_log(sound ? LOG_INFO : LOG_WARN, "smu",
+	        "CG_THERMAL_INT 0x%08x: the hardware switches off at %u C%s", limits, celsius,
+	        sound ? "" : ", 95 to 125 expected: not to be relied on");
+	return 0;
+}
+
+/* check_xclk - the clock the tach is counted with: polaris.md 1.4. */
+static int check_xclk(struct smu *s)
+{
+	uint32_t pin, pin2;
+	int err = smc_read(s->mmio, IX_CG_CLKPIN_CNTL, &pin);
+
+	if (!err)
+		err = smc_read(s->mmio, IX_CG_CLKPIN_CNTL_2, &pin2);
+	if (!err && (!(pin & XTALIN_DIVIDE) || pin2 & MUX_TCLK_TO_XCLK))
+		rx_log(LOG_WARN, "smu",
+		        "CG_CLKPIN_CNTL 0x%x and CG_CLKPIN_CNTL_2 0x%x: xclk is not 25 MHz as "
+		        "expected (bit 1 set, bit 8 clear), so the fan's rpm are wrong",
+		        pin, pin2);
+	return err;
 }
 
 /* set_limits - alerts unmasked and the hardware's own throttling at the same temperature. */
@@ -134,6 +176,10 @@ int smu_thermal_start(struct smu *s, const struct smu_thermal *t)
 {
 	int err = set_tach(s, t);
 
+	if (!err)
+		err = check_xclk(s);
+	if (!err)
+		err = tell_cut_out(s);
 	if (!err)
 		err = set_limits(s, t);
 	if (err || !t->has_fan) {

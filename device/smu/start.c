@@ -22,6 +22,7 @@
 #define INTERRUPTS_ENABLED     (1u << 0)   /* FIRMWARE_FLAGS */
 #define JUMP_TO_FIRMWARE       0xE0008040u /* step 3 */
 #define SAMPLES                8
+#define BOOT_SCLK              30000u /* 10 kHz: polaris.md 1.4 */
 #define BOOT_AGAIN_US          100000 /* polaris.md 4.3 step 6: the order of a first boot's limit */
 
 int smu_new(struct smu **out, struct mmio *mmio, struct gmc *gmc)
@@ -99,6 +100,12 @@ static int check_sample(struct smu *s, const struct fw_image *smc)
 	uint32_t firmware, value;
 	int err = smc_read(s->mmio, IX_SMU_FIRMWARE, &firmware);
 
+	if (!err && firmware & SRAM_RD_BLOCK_EN)
+		rx_log(LOG_INFO, "smu",
+		        "SMU_FIRMWARE reads 0x%08x, bit 3 clear expected: SMC RAM cannot be read "
+		        "back, "
+		        "the image goes unchecked",
+		        firmware);
 	if (err || firmware & SRAM_RD_BLOCK_EN)
 		return err;
 	for (size_t i = 1; i <= SAMPLES; i++) {
@@ -231,6 +238,34 @@ int smu_halt(struct smu *s)
 	return err ? err : off;
 }
 
+/* tell_running - polaris.md 13.3 steps 30 and 32. Neither decides anything now: a program counter
+ * is a moment's, and who answers one message has a mailbox. */
+static int tell_running(struct smu *s, const char *name, bool protected_mode)
+{
+	uint32_t pc, sclk = 0;
+	int err = smc_read(s->mmio, IX_SMC_PC_C, &pc);
+
+	if (!err)
+		err = smu_query(s, PPSMC_MSG_API_GetSclkFrequency, &sclk);
+	if (err && err != -EOPNOTSUPP && err != -EIO)
+		return err;
+	rx_log(LOG_INFO, "smu", "firmware 0x%08x runs (%s, %s mode), SMC_PC_C 0x%x, engine %u MHz",
+	        s->header.version, name, protected_mode ? "protected" : "unprotected", pc,
+	        sclk / 100);
+	if (pc < SMU_RUNNING_PC)
+		rx_log(LOG_WARN, "smu",
+		        "SMC_PC_C reads 0x%x, expected 0x%x or more of firmware that runs: the "
+		        "next "
+		        "owner may not notice that it does",
+		        pc, SMU_RUNNING_PC);
+	if (sclk < BOOT_SCLK * 9 / 10 || sclk > BOOT_SCLK * 11 / 10)
+		rx_log(LOG_WARN, "smu",
+		        "API_GetSclkFrequency answers %u, expected about %u (10 kHz), the boot "
+		        "clock",
+		        sclk, BOOT_SCLK);
+	return 0;
+}
+
 int smu_start(struct smu *s, const struct fw_image *smc)
 {
 	struct smu_state state;
@@ -245,13 +280,11 @@ int smu_start(struct smu *s, const struct fw_image *smc)
 		        "FIRMWARE_FLAGS.INTERRUPTS_ENABLED");
 	if (!err)
 		err = smu_read_header(s);
-	if (err) { /* nothing half started */
+	if (!err)
+		err = tell_running(s, smc->name, state.protected_mode);
+	if (err) /* nothing half started */
 		smu_halt(s);
-		return err;
-	}
-	rx_log(LOG_INFO, "smu", "firmware 0x%08x runs (%s, %s mode)", s->header.version, smc->name,
-	        state.protected_mode ? "protected" : "unprotected");
-	return 0;
+	return err;
 }
 
 /* ---- what runs: polaris.md 10.3 ---- */

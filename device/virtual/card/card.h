@@ -75,6 +75,7 @@ enum vcard_fault {
 	VCARD_FAULT_MC_DEAF,     /* memory training never ends */
 	VCARD_FAULT_LOAD,        /* busy to @value - 1 per cent, whatever executes */
 	VCARD_FAULT_SENSOR_DEAD, /* the temperature reads 0 */
+	VCARD_FAULT_VRAM_ALIAS,  /* MM_DATA: two halves of VRAM are one */
 	VCARD_FAULT_COUNT
 };
 /* vcard_inject - arm a fault; @value 0 disarms it. */
@@ -82,8 +83,8 @@ void vcard_inject(struct vcard *c, enum vcard_fault fault, unsigned value);
 /* vcard_inject_later - the same in @ms of the card's time. Return: 0; -ENOSPC eight are waiting. */
 int vcard_inject_later(struct vcard *c, enum vcard_fault fault, unsigned value, uint64_t ms);
 /* vcard_fault_parse - "NAME" or "NAME=VALUE": fan-stuck, smu-silent, smu-fails=ID, smu-rejects,
- * ucode-stuck=MASK, mec-dead, overheat=C, mc-deaf, load=PERCENT, sensor-dead. Return: 0; -EINVAL.
- */
+ * ucode-stuck=MASK, mec-dead, overheat=C, mc-deaf, load=PERCENT, sensor-dead, vram-alias.
+ * Return: 0; -EINVAL. */
 int vcard_fault_parse(const char *text, enum vcard_fault *fault, unsigned *value);
 /* vcard_spoil - reads of one register differ from the truth by @flip (0: no more), in BAR5 (@smc
  * false, byte offset) or in the SMC space. Return: 0; -ENOSPC eight are spoilt already. */

@@ -22,6 +22,7 @@ static const struct {
         {"mc-deaf", VCARD_FAULT_MC_DEAF, false, 0},
         {"load", VCARD_FAULT_LOAD, true, 1},
         {"sensor-dead", VCARD_FAULT_SENSOR_DEAD, false, 0},
+        {"vram-alias", VCARD_FAULT_VRAM_ALIAS, false, 0},
 };
 
 int vcard_fault_parse(const char *text, enum vcard_fault *fault, unsigned *value)

@@ -69,11 +69,20 @@ static uint32_t *sh_mem_bank(struct vcard *c, uint32_t off)
 	return &c->sh_mem[vmid][i];
 }
 
+/* mm_offset - in VRAM; a card with a defect wires one address bit less. */
+static uint64_t mm_offset(const struct vcard *c)
+{
+	uint64_t off =
+	        (uint64_t)c->reg[DW(MM_INDEX_HI)] << 31 | (c->reg[DW(MM_INDEX)] & ~MM_INDEX_VRAM);
+
+	return c->fault[VCARD_FAULT_VRAM_ALIAS] ? off % (vmem_size(c->mem) / 2) : off;
+}
+
 /* the window of section 3.6: VRAM through the host path, or another register */
 static uint32_t mm_data_read(struct vcard *c)
 {
 	uint32_t index = c->reg[DW(MM_INDEX)], value = 0;
-	uint64_t off = (uint64_t)c->reg[DW(MM_INDEX_HI)] << 31 | (index & ~MM_INDEX_VRAM);
+	uint64_t off = mm_offset(c);
 
 	if (index & MM_INDEX_VRAM) {
 		if (!card_vram_there(c, false, off, &value))
@@ -93,7 +102,7 @@ static uint32_t mm_data_read(struct vcard *c)
 static void mm_data_write(struct vcard *c, uint32_t value)
 {
 	uint32_t index = c->reg[DW(MM_INDEX)];
-	uint64_t off = (uint64_t)c->reg[DW(MM_INDEX_HI)] << 31 | (index & ~MM_INDEX_VRAM);
+	uint64_t off = mm_offset(c);
 
 	if (index & MM_INDEX_VRAM) {
 		if (!card_vram_there(c, true, off, &value))

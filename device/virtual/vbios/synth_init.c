@@ -13,6 +13,11 @@
 #define THERMAL_INT       (IX_CG_THERMAL_INT & 0xFFFF)
 #define THERMAL_INT_VALUE 0x08006A60u /* critical temperature 106 C */
 
+/* xclk is a quarter of the reference clock: polaris.md 1.4 */
+#define CLOCK_PAGE   0xC0500000u
+#define CLKPIN       (IX_CG_CLKPIN_CNTL & 0xFFFF)
+#define CLKPIN_VALUE 3u
+
 /* I2C engine of the display block: status polled at 0x16F6 (atombios.md 9), control two below, data
  * four above
  */
@@ -130,6 +135,9 @@ static void clock_source(struct atom_asm *a)
 	synth_wait_zero(a, as_reg(SERIAL_COMMAND), 1, 4);
 	as_op(a, ATOM_MOVE, as_reg(FDO_CTRL1), as_imm(FDO_CTRL1_VALUE));
 	as_op(a, ATOM_MOVE, as_reg(THERMAL_INT), as_imm(THERMAL_INT_VALUE));
+	synth_smc_done(a);
+	synth_smc_page(a, CLOCK_PAGE);
+	as_op(a, ATOM_MOVE, as_reg(CLKPIN), as_imm(CLKPIN_VALUE));
 	synth_smc_done(a);
 	as_plain(a, ATOM_EOT);
 	as_block(a, 1, commands, ARRAY_SIZE(commands));

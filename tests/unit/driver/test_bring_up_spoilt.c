@@ -2,10 +2,13 @@
  * there, says step, register, expected and got in time, leaves nothing half started and the fan
  * turning, and the next start on the same card succeeds.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/core/rx580_priv.h"
+#include "device/gmc/gmc_priv.h"
 #include "device/log.h"
 #include "device/regs/regs.h"
 #include "helper_card.h"
@@ -39,6 +42,7 @@ static const struct spoilt table[] = {
         REG("memory", MC_VM_SYSTEM_APERTURE_HIGH_ADDR, 1),
         REG("memory", MC_VM_AGP_BASE, 1),
         REG("memory", BIF_FB_EN, 2),
+        REG("memory", MM_DATA, 1),
         REG("memory", HDP_MISC_CNTL, 1),
         REG("memory", MC_VM_MX_L1_TLB_CNTL, 1),
         REG("memory", VM_L2_CNTL, 1),
@@ -76,6 +80,8 @@ static const struct spoilt table[] = {
         REG("graphics", SH_MEM_BASES, 1),
         REG("graphics", SH_MEM_APE1_BASE, 2),
         REG("graphics", IH_RB_CNTL, 1),
+        REG("graphics", IH_DOORBELL_RPTR, 1u << 28),
+        REG("graphics", SDMA0_F32_CNTL, 1),
         REG("graphics", CP_ME1_PIPE0_INT_CNTL, 1),
         REG("graphics", BIF_DOORBELL_APER_EN, 1),
         REG("graphics", RLC_CNTL, 1),
@@ -89,6 +95,7 @@ static const struct spoilt table[] = {
         REG("queues", CP_HQD_EOP_BASE_ADDR, 1),
         REG("queues", CP_HQD_EOP_CONTROL, 1),
         REG("queues", CP_HQD_ACTIVE, 1),
+        REG("queues", CP_HQD_ERROR, 1),
         REG("queues", SCRATCH_REG0, 1),
 };
 
@@ -234,6 +241,89 @@ static void power_that_does_not_start_leaves_a_slow_card(void **state)
 	}
 }
 
+/* What is a fact of VBIOS images or hearsay (B, C in polaris.md) does not end a start: it is said,
+ * with what was expected, and what relies on it judges. */
+static void doubtful_fact_that_is_otherwise_is_said_and_the_card_runs(void **state)
+{
+	static const struct spoilt rows[] = {
+	        REG("memory", MC_SEQ_MISC0, 0x10000000),
+	        REG("memory", HDP_NONSURFACE_BASE, 1),
+	        SMC("SMU", SMC_PC_C, 0x20000),
+	        {"SMU", false, REG_SMC_MSG_ARG_0, 0x10000, "API_GetSclkFrequency"},
+	        {"SMU", true, IX_SMU_FIRMWARE, 8, "SMC RAM cannot be read back"},
+	        SMC("fan", CG_CLKPIN_CNTL, 2),
+	        SMC("fan", CG_CLKPIN_CNTL_2, 0x100),
+	        {"fan", true, IX_CG_THERMAL_INT, 0x40, "switches off at 32 C"},
+	        REG("graphics", CP_CPC_STATUS, 1),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lasting l;
+		struct rx580 *rx;
+
+		print_message("%s\n", rows[i].name);
+		lasting_new(&l, "cold");
+		l.before = rows[i].step;
+		l.damage = spoil;
+		l.what = &rows[i];
+		assert_int_equal(lasting_start(&l, &rx), 0);
+		lasting_said(&l, rows[i].name);
+		lasting_said(&l, "expected");
+		rx_close(rx);
+		lasting_free(&l);
+	}
+}
+
+static void alias(struct lasting *l, const void *what)
+{
+	(void)what;
+	vcard_inject(l->card, VCARD_FAULT_VRAM_ALIAS, 1);
+}
+
+static void half_the_memory_it_tells_of_ends_the_start(void **state)
+{
+	struct lasting l;
+	struct rx580 *rx;
+
+	(void)state;
+	lasting_new(&l, "cold");
+	l.before = "memory";
+	l.damage = alias;
+	assert_int_equal(lasting_start(&l, &rx), -EIO);
+	lasting_said(&l, "\"memory");
+	lasting_said(&l, "CONFIG_MEMSIZE (512 MiB) is too large");
+	lasting_free(&l);
+}
+
+static void hear(void *ctx, enum log_level level, const char *line, int len)
+{
+	(void)level, (void)len;
+	snprintf(ctx, 256, "%s", line);
+}
+
+static void access_outside_vram_is_seen_in_the_default_page(void **state)
+{
+	static const uint8_t stray[4] = {1, 2, 3, 4};
+	char heard[256] = "";
+	struct lasting l;
+	struct rx580 *rx;
+
+	(void)state;
+	lasting_new(&l, "cold");
+	assert_int_equal(lasting_start(&l, &rx), 0);
+	if (strstr(l.said, "default page"))
+		fail_msg("a clean start is taken for a stray access:\n%s", l.said);
+	assert_int_equal(gmc_window_write(rx->gmc, GMC_DEFAULT_PAGE + 8, stray, sizeof(stray)), 0);
+	rx_log_set_sink(hear, heard);
+	assert_int_equal(gmc_check_default_page(rx->gmc), 0);
+	rx_log_set_sink(NULL, NULL);
+	assert_non_null(strstr(heard, "VRAM 0xff0008"));
+	assert_non_null(strstr(heard, "0x04030201"));
+	rx_close(rx);
+	lasting_free(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +332,9 @@ int main(void)
 	        cmocka_unit_test(graphics_core),
 	        cmocka_unit_test(queues),
 	        cmocka_unit_test(power_that_does_not_start_leaves_a_slow_card),
+	        cmocka_unit_test(doubtful_fact_that_is_otherwise_is_said_and_the_card_runs),
+	        cmocka_unit_test(half_the_memory_it_tells_of_ends_the_start),
+	        cmocka_unit_test(access_outside_vram_is_seen_in_the_default_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,6 +270,9 @@ struct reason {
 
 /* Ours, and not in the trace with that value. */
 static const struct reason ours_alone[] = {
+        {MMIO, 0x0000, 0x0001,
+                "MM_INDEX, MM_DATA: VRAM test to its last byte (polaris.md 13.1 step 15)"},
+        {MMIO, 0x0006, 0x0006, "MM_INDEX_HI: as above, and back"},
         {MMIO, 0x0500, 0x0500,
                 "VM_L2_CNTL without ENABLE_DEFAULT_PAGE_OUT_TO_SYSTEM_MEMORY: stray "
                 "accesses must not leave the card (polaris.md 3.4)"},
