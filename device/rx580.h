@@ -196,16 +196,33 @@ struct rx_range {
  * are. */
 size_t rx_maps(struct rx580 *rx, struct rx_range *out, size_t max);
 
+/* Whose file a thing in VRAM is. */
+struct rx_owner {
+	bool known;    /* somebody has said so */
+	uint16_t mode; /* permission bits */
+	uint32_t uid, gid;
+};
+
 /* Named buffers (buffers/NAME). Bytes are zero when created or grown. Names: 1..64 of
  * [A-Za-z0-9._-], not starting with '.'. */
 int rx_buffer_create(struct rx580 *rx, const char *name,
         struct rx_buffer **out); /* size 0; -EEXIST, -EINVAL name */
+/* rx_buffer_create_as - the same; the next owner of the card finds it with this @owner. */
+int rx_buffer_create_as(
+        struct rx580 *rx, const char *name, const struct rx_owner *owner, struct rx_buffer **out);
 struct rx_buffer *rx_buffer_find(struct rx580 *rx, const char *name); /* NULL when absent */
 int rx_buffer_resize(struct rx580 *rx, struct rx_buffer *b,
         uint64_t size); /* -EBUSY pinned and size differs; -ENOSPC; keeps bytes */
 int rx_buffer_rename(struct rx580 *rx, struct rx_buffer *b,
         const char *name); /* replaces an unpinned target; -EBUSY */
 int rx_buffer_remove(struct rx580 *rx, struct rx_buffer *b); /* -EBUSY pinned */
+/* rx_buffer_keep - @owner and @note (what else belongs to it, e.g. its attributes; 0 bytes:
+ * nothing) go with the buffer to the next owner of the card: all of it, or what was before. Errors:
+ * of rx_keep. */
+int rx_buffer_keep(struct rx580 *rx, struct rx_buffer *b, const struct rx_owner *owner,
+        const void *note, size_t bytes);
+/* rx_buffer_unkeep - the next owner of the card shall not find it. */
+void rx_buffer_unkeep(struct rx580 *rx, struct rx_buffer *b);
 uint64_t rx_buffer_size(const struct rx_buffer *b);
 uint64_t rx_buffer_offset(
         const struct rx_buffer *b); /* VRAM offset; may change on resize while unpinned */
@@ -218,15 +235,18 @@ struct rx_buffer *rx_buffer_next(struct rx580 *rx, const struct rx_buffer *after
 
 /* Warm attach: a record in VRAM of what lives there, for the next owner of a card that was left
  * running (killed, crashed). Buffers are in it by themselves; the rest says so here. */
-#define RX_KEEP_NOTE_MAX (512u << 10) /* 2.7 s on the wire */
+/* The largest thing a user may write into plans/ or kernels/ (plan.h, code_object.h): whatever was
+ * accepted is kept. 84 s on the wire, in pieces. */
+#define RX_KEEP_NOTE_MAX (16u << 20)
 
 /* mail.phase of a plan whose state is that of whole steps: docs/plan-format.md 4 */
 #define RX_PHASE_BOUNDARY 1u
 #define RX_PHASE_INPUT    2u
 
 struct rx_kept {
-	char kind;             /* 'b' buffer, 'k' file of kernels/, 'p' plan, 'c' checkpoint */
-	char name[72];         /* 'k': with .cl or .co */
+	char kind;     /* 'b' buffer, 'k' file of kernels/, 'p' plan, 'c' checkpoint */
+	char name[68]; /* 'k': with .cl or .co */
+	struct rx_owner owner;
 	uint64_t offset, size; /* range in VRAM, of rx_alloc; size 0: none */
 	uint64_t note;         /* VRAM offset of its bytes kept by rx_keep */
 	uint32_t note_bytes, note_crc;
@@ -242,6 +262,27 @@ struct rx_kept {
 int rx_keep(struct rx580 *rx, const struct rx_kept *what, const void *note, size_t bytes);
 /* rx_forget - no such thing any more; nothing happens when there is none. */
 void rx_forget(struct rx580 *rx, char kind, const char *name);
+/* rx_keep_again - a thing that was found is somewhere else now; its note stays. */
+int rx_keep_again(struct rx580 *rx, const struct rx_kept *what);
+/* The same as rx_keep for a large note, in pieces, between which others use the card: begin, more
+ * until all
+ * @bytes are there, then end with what it belongs to, or cancel. A card that is closed meanwhile
+ * takes all of it along. */
+struct rx_keeping {
+	char name[68]; /* for messages */
+	uint64_t note;
+	size_t bytes, done;
+	uint32_t crc;
+};
+int rx_keep_begin(struct rx580 *rx, struct rx_keeping *k, const char *name, size_t bytes);
+int rx_keep_more(struct rx580 *rx, struct rx_keeping *k, const void *piece, size_t bytes);
+int rx_keep_end(struct rx580 *rx, struct rx_keeping *k, const struct rx_kept *what);
+void rx_keep_cancel(struct rx580 *rx, struct rx_keeping *k);
+/* rx_keep_owner - of a thing that is kept: from now on this one. Nothing happens when it is not
+ * kept, or @owner is its owner already. */
+int rx_keep_owner(struct rx580 *rx, char kind, const char *name, const struct rx_owner *owner);
+/* rx_kept_find - NULL: there is none. Valid as long as that of rx_kept_next. */
+const struct rx_kept *rx_kept_find(struct rx580 *rx, char kind, const char *name);
 /* rx_kept_next - @after NULL: the first of @kind. Valid until the next rx_keep or rx_forget. */
 const struct rx_kept *rx_kept_next(struct rx580 *rx, char kind, const struct rx_kept *after);
 /* rx_kept_note - read its bytes back, checked. @bytes: the caller's, a 0 behind them. Return: 0;

@@ -7,6 +7,7 @@
 #include "device/bytes.h"
 #include "device/err.h"
 #include "fs/options.h"
+#include "fs/owners.h"
 #include "fs/park.h"
 #include "fs/verbs.h"
 
@@ -155,6 +156,8 @@ int dispatch_body(struct request *r)
 	const struct node_ops *ops = r->node->type->ops ? r->node->type->ops : &none;
 
 	switch (r->kind) {
+	case REQ_SETATTR:
+	case REQ_SETXATTR: owner_keep(r->fs, r->node); return 0;
 	case REQ_OPEN: return body_open(r);
 	case REQ_READ: return body_read(r);
 	case REQ_WRITE: return body_write(r);
@@ -182,6 +185,8 @@ static bool changes_something(const struct request *r)
 	case REQ_CREATE:
 	case REQ_WRITE:
 	case REQ_TRUNCATE:
+	case REQ_SETATTR:
+	case REQ_SETXATTR:
 	case REQ_ALLOCATE:
 	case REQ_COPY:
 	case REQ_UNLINK:
@@ -212,14 +217,19 @@ static int check_io(struct request *r)
 	return t->flags & N_PLAIN_RANGE ? check_range(r) : 0;
 }
 
+/* needs_card - closing, and what is done in memory already, is for every card, also one that left.
+ */
+static bool needs_card(const struct request *r)
+{
+	return !(r->node->type->flags & N_DAEMON) && r->kind != REQ_RELEASE &&
+	       r->kind != REQ_FLUSH && r->kind != REQ_SETATTR && r->kind != REQ_SETXATTR;
+}
+
 static int check(struct request *r)
 {
-	const struct node_type *t = r->node->type;
-
 	if (r->fs->opt->read_only && changes_something(r))
 		return -EROFS;
-	if (!(t->flags & N_DAEMON) && r->kind != REQ_RELEASE && r->kind != REQ_FLUSH &&
-	        fs_card_gone(r->fs))
+	if (needs_card(r) && fs_card_gone(r->fs))
 		return -ENODEV;
 	if (r->kind == REQ_READ || r->kind == REQ_WRITE)
 		return check_io(r);
@@ -243,6 +253,8 @@ static bool runs_here(const struct request *r)
 	case REQ_FSYNC: return !t->ops->fsync;
 	case REQ_RELEASE: return !t->ops->release;
 	case REQ_TRUNCATE: return !t->ops->truncate;
+	case REQ_SETATTR:
+	case REQ_SETXATTR: return !owner_is_kept(r->node);
 	default: return false;
 	}
 }

@@ -31,6 +31,13 @@ bool fs_card_gone(struct fs *fs)
 	return info.state == RX_GONE;
 }
 
+void fs_count_kept(struct fs *fs, int err)
+{
+	fs_lock(fs);
+	fs->not_kept += err != 0;
+	fs_unlock(fs);
+}
+
 /* The log's lock is held: only memory and an eventfd. */
 static void log_line(void *ctx, enum log_level level, const char *line, int len)
 {
@@ -73,8 +80,10 @@ void fs_fini(struct fs *fs)
 /* adopt - what an earlier owner of the card left; plans last, they refer to all else. */
 static int adopt(struct fs *fs)
 {
-	int err = kernels_adopt(fs);
+	int err = buffers_adopt_attributes(fs);
 
+	if (!err)
+		err = kernels_adopt(fs);
 	if (!err)
 		err = snap_adopt(fs->snap);
 	if (!err)
@@ -174,6 +183,7 @@ int fs_reset_card(struct fs *fs)
 	fs_lock(fs);
 	fs_read_info(fs, &info);
 	fs->generation = info.generation; /* the next card's starts again at 1 */
+	fs->not_kept = 0;
 	fs_unlock(fs);
 	fs_card_close(fs);
 	err = fs_card_open(fs);

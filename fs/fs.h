@@ -56,6 +56,8 @@ struct fs {
 	struct compiler *compiler;
 	struct growing log;
 
+	unsigned not_kept; /* files that the next owner of the card would not find (yet) */
+
 	/* owner thread only */
 	unsigned current_priority;
 	bool hold; /* a job that must not be interrupted runs: fs_yield does nothing */
@@ -92,6 +94,8 @@ static inline void fs_unlock(struct fs *fs)
 /* fs_read_info - rx_read_info, or state RX_GONE between the cards of a reset. fs->lock held. */
 void fs_read_info(struct fs *fs, struct rx_info *out);
 bool fs_card_gone(struct fs *fs); /* takes the lock */
+/* fs_count_kept - @err of rx_keep, which has said why not. Takes the lock. */
+void fs_count_kept(struct fs *fs, int err);
 
 /* fs_init, fs_fini - everything but FUSE and threads; the card is opened in between by fs_card_open
  * and closed by fs_card_close, both on the owner thread. */

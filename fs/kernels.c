@@ -9,16 +9,40 @@
 
 #include "device/err.h"
 #include "fs/blob.h"
+#include "fs/keep_large.h"
 #include "fs/nodes.h"
+#include "fs/owners.h"
 
-/* The next owner of the card finds the file. */
+/* The next owner of the card finds the file; one that is long and about to get its name only when
+ * it has it: kernel_keep_file. */
 void kernel_keep(struct fs *fs, const char *name, const void *bytes, size_t len)
 {
 	struct rx_kept k = {.kind = 'k'};
 
 	snprintf(k.name, sizeof(k.name), "%s", name);
-	if (fs->rx && len)
-		rx_keep(fs->rx, &k, bytes, len); /* has said why not */
+	fs_lock(fs);
+	struct node *n = tree_find(fs->kernels_dir, name);
+
+	if (n)
+		k.owner = owner_of(n);
+	fs_unlock(fs);
+	if (!fs->rx || !len)
+		return;
+	if (len > KEEP_LARGE && n)
+		keep_large(fs, n);
+	else if (len <= KEEP_LARGE)
+		fs_count_kept(fs, rx_keep(fs->rx, &k, bytes, len));
+}
+
+void kernel_keep_file(struct fs *fs, struct node *n)
+{
+	fs_lock(fs);
+	bool large = blob_of(n)->len > KEEP_LARGE;
+	fs_unlock(fs);
+	if (large)
+		keep_large(fs, n);
+	else
+		owner_keep(fs, n);
 }
 
 void kernel_forget(struct fs *fs, const char *name)
@@ -80,13 +104,16 @@ static int adopt(struct fs *fs, const struct rx_kept *k)
 		err = kernel_install(fs, k->name, bytes, k->note_bytes, true, why, sizeof(why));
 	if (err == -EINVAL || err == -EBADMSG)
 		rx_log(LOG_WARN, "fs", "kernels/%s: %s", k->name, why);
-	if (err || object)
+	if (err)
 		return err;
 	fs_lock(fs);
-	struct node *n =
-	        blob_add(fs, fs->kernels_dir, k->name, NODE_KERNEL_CL, bytes, k->note_bytes);
+	struct node *n = object ? tree_find(fs->kernels_dir, k->name)
+	                        : blob_add(fs, fs->kernels_dir, k->name, NODE_KERNEL_CL, bytes,
+	                                  k->note_bytes);
 
-	if (n) {
+	if (n)
+		owner_apply(n, &k->owner);
+	if (n && !object) {
 		blob_of(n)->started = blob_of(n)->compiled = blob_of(n)->seq;
 		kernel_publish_log(fs, k->name, "");
 	}

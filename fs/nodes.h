@@ -33,12 +33,19 @@ int pci_build(struct fs *fs);
 extern const struct node_ops buffers_dir_ops, buffer_ops;
 /* buffers_adopt - nodes for the buffers the driver has; owner thread, fs->lock held. */
 int buffers_adopt(struct fs *fs);
+/* buffers_adopt_attributes - and what was said about them; owner thread. Return: 0, also when some
+ * are lost (logged); -ENOMEM; -ENODEV. */
+int buffers_adopt_attributes(struct fs *fs);
+/* buffer_keep - owner and attributes as they are now, for the next owner of the card; owner thread.
+ */
+void buffer_keep(struct fs *fs, struct node *n);
 /* buffers_trim - give back what growing reserved ahead; owner thread. */
 void buffers_trim(struct fs *fs);
 void buffers_drop(struct fs *fs); /* the card is going: forget all; owner thread */
 int buffer_xattr_get(struct fs *fs, struct node *n, const char *name, struct text *out);
 int buffer_xattr_set(struct node *n, const char *name, const char *value, size_t len);
-extern const char *const buffer_xattrs[3];
+/* buffer_xattr_list - names, a NUL behind each. fs->lock held, as for the two above. */
+void buffer_xattr_list(struct node *n, struct text *out);
 
 /* nodes_kernels.c */
 extern const struct node_ops kernels_dir_ops, kernel_cl_ops, kernel_co_ops, kernel_log_ops,

@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/xattr.h>
 
 #include "device/bytes.h"
 #include "device/err.h"
 #include "device/name.h"
+#include "fs/attributes.h"
 #include "fs/nodes.h"
+#include "fs/owners.h"
 
 /* Growing by writing reserves ahead: as much again, at most this. */
 #define RESERVE_MAX (64ull << 20)
@@ -19,12 +20,12 @@
 #define COPY_CHUNK (16ull << 20)
 
 struct buffer {
-	struct rx_buffer *rx; /* owner thread; NULL: the card it was on is gone */
-	uint64_t offset;      /* in VRAM; fs->lock */
-	char *dtype, *shape;  /* fs->lock */
+	struct rx_buffer *rx;         /* owner thread; NULL: the card it was on is gone */
+	uint64_t offset;              /* in VRAM; fs->lock */
+	struct attributes attributes; /* fs->lock */
 };
 
-const char *const buffer_xattrs[3] = {"user.rx580.va", "user.rx580.dtype", "user.rx580.shape"};
+#define ADDRESS "user.rx580.va"
 
 static struct buffer *buffer_of(struct node *n)
 {
@@ -38,8 +39,7 @@ static void buffer_destroy(struct fs *fs, struct node *n)
 	(void)fs;
 	if (!b)
 		return;
-	free(b->dtype);
-	free(b->shape);
+	attributes_free(&b->attributes);
 	free(b);
 }
 
@@ -80,10 +80,64 @@ int buffers_adopt(struct fs *fs)
 {
 	struct rx_buffer *rx = NULL;
 
-	while ((rx = rx_buffer_next(fs->rx, rx)) != NULL)
-		if (!add_node(fs, rx))
+	while ((rx = rx_buffer_next(fs->rx, rx)) != NULL) {
+		const struct rx_kept *k = rx_kept_find(fs->rx, 'b', rx_buffer_name(rx));
+		struct node *n = add_node(fs, rx);
+
+		if (!n)
 			return -ENOMEM;
+		if (k)
+			owner_apply(n, &k->owner);
+	}
 	return 0;
+}
+
+static int adopt_attributes(struct fs *fs, struct node *n)
+{
+	const struct rx_kept *k = rx_kept_find(fs->rx, 'b', n->name);
+	RX_CLEANUP(free) void *note = NULL;
+
+	if (!k || !k->note_bytes)
+		return 0;
+	size_t len = k->note_bytes;
+	int err = rx_kept_note(fs->rx, k, &note);
+
+	if (err)
+		return err;
+	fs_lock(fs);
+	err = attributes_unpack(&buffer_of(n)->attributes, note, len);
+	fs_unlock(fs);
+	return err;
+}
+
+int buffers_adopt_attributes(struct fs *fs)
+{
+	int err = 0;
+
+	/* only the owner thread, which this is, changes the folder */
+	for (struct node *n = fs->buffers_dir->children; n; n = n->sibling) {
+		err = adopt_attributes(fs, n);
+		if (err == -ENODEV || err == -ENOMEM)
+			return err;
+		if (err)
+			rx_log(LOG_WARN, "fs", "buffers/%s: its attributes are lost: %s", n->name,
+			        strerror(-err));
+	}
+	return 0;
+}
+
+void buffer_keep(struct fs *fs, struct node *n)
+{
+	struct buffer *b = n->obj;
+	struct text note = {0};
+
+	fs_lock(fs);
+	struct rx_owner owner = owner_of(n);
+	attributes_pack(&b->attributes, &note);
+	fs_unlock(fs);
+	if (b->rx && !note.failed)
+		rx_buffer_keep(fs->rx, b->rx, &owner, note.data, note.len); /* says why not */
+	text_free(&note);
 }
 
 void buffers_drop(struct fs *fs)
@@ -100,6 +154,8 @@ void buffers_drop(struct fs *fs)
 
 static int buffer_create(struct request *r)
 {
+	const struct rx_owner owner = {
+	        .known = true, .mode = (uint16_t)r->mode, .uid = r->uid, .gid = r->gid};
 	struct fs *fs = r->fs;
 	struct rx_buffer *rx;
 
@@ -110,7 +166,7 @@ static int buffer_create(struct request *r)
 		        r->name);
 	if (!fs->rx)
 		return -ENODEV;
-	int err = rx_buffer_create(fs->rx, r->name, &rx);
+	int err = rx_buffer_create_as(fs->rx, r->name, &owner, &rx);
 
 	if (err)
 		return err;
@@ -118,9 +174,7 @@ static int buffer_create(struct request *r)
 	r->child = add_node(fs, rx);
 	if (r->child) {
 		node_get(r->child);
-		r->child->mode = r->mode;
-		r->child->uid = r->uid;
-		r->child->gid = r->gid;
+		owner_apply(r->child, &owner);
 	}
 	fs_unlock(fs);
 	if (r->child)
@@ -135,6 +189,7 @@ static int orphan(struct fs *fs, struct node *n)
 	char name[65];
 	unsigned i = 0;
 
+	rx_buffer_unkeep(fs->rx, buffer_of(n)->rx); /* who has it open ends with us */
 	do
 		snprintf(name, sizeof(name), "deleted-%" PRIu64 "-%u", n->ino, i++);
 	while (rx_buffer_find(fs->rx, name));
@@ -451,19 +506,16 @@ int buffer_xattr_get(struct fs *fs, struct node *n, const char *name, struct tex
 {
 	struct buffer *b = n->obj;
 	struct rx_info info;
-	const char *value = NULL;
 
-	if (!strcmp(name, buffer_xattrs[0])) {
+	if (!strcmp(name, ADDRESS)) {
 		if (n->size == 0)
 			return -ENODATA; /* it has no address yet */
 		fs_read_info(fs, &info);
 		text_printf(out, "0x%" PRIx64, info.fb_base + b->offset);
 		return out->failed ? -ENOMEM : 0;
 	}
-	if (!strcmp(name, buffer_xattrs[1]))
-		value = b->dtype;
-	else if (!strcmp(name, buffer_xattrs[2]))
-		value = b->shape;
+	const char *value = attributes_get(&b->attributes, name);
+
 	if (!value)
 		return -ENODATA;
 	text_printf(out, "%s", value);
@@ -472,26 +524,18 @@ int buffer_xattr_get(struct fs *fs, struct node *n, const char *name, struct tex
 
 int buffer_xattr_set(struct node *n, const char *name, const char *value, size_t len)
 {
-	struct buffer *b = n->obj;
-	char **where = NULL;
-
-	if (!strcmp(name, buffer_xattrs[0]))
+	if (!strcmp(name, ADDRESS))
 		return -EPERM;
-	if (!strcmp(name, buffer_xattrs[1]))
-		where = &b->dtype;
-	else if (!strcmp(name, buffer_xattrs[2]))
-		where = &b->shape;
-	if (!where)
-		return -EOPNOTSUPP;
-	if (len > 128 || (value && memchr(value, '\0', len)))
-		return -EINVAL;
-	if (!value && !*where)
-		return -ENODATA;
-	char *copy = value ? strndup(value, len) : NULL;
+	return attributes_set(&buffer_of(n)->attributes, name, value, len);
+}
 
-	if (value && !copy)
-		return -ENOMEM;
-	free(*where);
-	*where = copy;
-	return 0;
+void buffer_xattr_list(struct node *n, struct text *out)
+{
+	const struct attributes *a = &buffer_of(n)->attributes;
+
+	if (n->size)
+		text_append(out, ADDRESS, sizeof(ADDRESS));
+	for (size_t i = 0; i < ATTRIBUTES; i++)
+		if (a->value[i])
+			text_append(out, attribute_names[i], strlen(attribute_names[i]) + 1);
 }

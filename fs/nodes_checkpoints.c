@@ -6,6 +6,7 @@
 #include "device/bytes.h"
 #include "device/err.h"
 #include "fs/nodes.h"
+#include "fs/owners.h"
 #include "fs/plans.h"
 #include "fs/verbs.h"
 
@@ -72,8 +73,14 @@ void checkpoints_sync(struct fs *fs)
 		return;
 	snprintf(file, sizeof(file), "%s" SUFFIX, info.name);
 	fs_lock(fs);
-	if (!tree_find(fs->checkpoints_dir, file))
-		add_node(fs, info.name, true, info.file_size); /* without memory: next time */
+	if (!tree_find(fs->checkpoints_dir, file)) {
+		/* without memory: next time */
+		struct node *n = add_node(fs, info.name, true, info.file_size);
+		const struct rx_kept *k = rx_kept_find(fs->rx, 'c', info.name);
+
+		if (n && k)
+			owner_apply(n, &k->owner);
+	}
 	fs_unlock(fs);
 }
 
@@ -210,6 +217,7 @@ static int checkpoint_flush(struct request *r)
 	else if (r->node->linked)
 		tree_unlink(fs, r->node);
 	fs_unlock(fs);
+	owner_keep(fs, r->node);
 	return err;
 }
 

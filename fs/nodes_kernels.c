@@ -14,6 +14,7 @@
 #include "fs/compiler.h"
 #include "fs/kernels.h"
 #include "fs/nodes.h"
+#include "fs/owners.h"
 
 void kernel_sibling(const char *name, const char *suffix, char *out, size_t size)
 {
@@ -400,6 +401,8 @@ static int move_file(struct request *r, struct node *target, enum node_id type)
 	blob_retype(fs, r->child, type);
 	err = tree_move(fs, r->child, r->node, r->name2);
 	fs_unlock(fs);
+	if (!err && type == NODE_KERNEL_CO)
+		kernel_keep_file(fs, r->child);
 	return err;
 }
 

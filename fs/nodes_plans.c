@@ -12,7 +12,9 @@
 #include "device/err.h"
 #include "device/name.h"
 #include "fs/blob.h"
+#include "fs/keep_large.h"
 #include "fs/nodes.h"
+#include "fs/owners.h"
 #include "fs/plans.h"
 
 #define LOSS_BYTES (256u << 20) /* 10 million steps and more */
@@ -202,15 +204,41 @@ static void note_failure(struct fs *fs, const char *name, const char *why)
 	fs_unlock(fs);
 }
 
-/* The next owner of the card finds it with its text. */
+static bool is_large(struct fs *fs, struct node *n)
+{
+	fs_lock(fs);
+	bool large = blob_of(n)->len > KEEP_LARGE;
+	fs_unlock(fs);
+	return large;
+}
+
+/* The next owner of the card finds it with its text: the one it has, if we found it ourselves. What
+ * is long is kept when the file has its name: keep_file. */
 static void keep(struct fs *fs, struct plan_file *f, const char *json, size_t len)
 {
+	const struct rx_kept *before = rx_kept_find(fs->rx, 'p', f->name);
 	struct rx_kept k;
+	int err = 0;
 
 	plan_kept(f->plan, &k);
+	if (before)
+		k.owner = before->owner;
 	f->busy++;
-	rx_keep(fs->rx, &k, json, len);
+	if (before && before->found)
+		err = rx_keep_again(fs->rx, &k);
+	else if (len <= KEEP_LARGE)
+		err = rx_keep(fs->rx, &k, json, len);
 	f->busy--;
+	fs_count_kept(fs, err);
+}
+
+/* The plan in @n is loaded, under its name. */
+static void keep_file(struct fs *fs, struct node *n)
+{
+	if (is_large(fs, n))
+		keep_large(fs, n);
+	else
+		owner_keep(fs, n);
 }
 
 /* Load @json as plan @name in place of the one that is there. On failure that one stays. */
@@ -317,6 +345,8 @@ static int load_file(struct request *r, struct node *n, const char *file)
 
 	if (err)
 		return err;
+	if (n->linked && r->kind == REQ_FLUSH) /* a rename has yet to name it */
+		keep_file(r->fs, n);
 	r->wait_for = 1;
 	return request_again(r);
 }
@@ -398,6 +428,8 @@ static int move(struct request *r, enum node_id type)
 	blob_retype(r->fs, r->child, type);
 	int err = tree_move(r->fs, r->child, r->node, r->name2);
 	fs_unlock(r->fs);
+	if (!err && type == NODE_PLAN_JSON)
+		keep_file(r->fs, r->child);
 	return err;
 }
 
@@ -445,9 +477,12 @@ static int adopt(struct fs *fs, const struct rx_kept *k)
 		return err;
 	snprintf(file, sizeof(file), "%.64s.json", k->name);
 	fs_lock(fs);
-	bool ok = blob_add(fs, fs->plans_dir, file, NODE_PLAN_JSON, json, k->note_bytes) != NULL;
+	struct node *n = blob_add(fs, fs->plans_dir, file, NODE_PLAN_JSON, json, k->note_bytes);
+
+	if (n)
+		owner_apply(n, &k->owner);
 	fs_unlock(fs);
-	err = ok ? load(fs, k->name, json, k->note_bytes) : -ENOMEM;
+	err = n ? load(fs, k->name, json, k->note_bytes) : -ENOMEM;
 	struct plan_file *f = err ? NULL : plan_file_find(fs, k->name);
 
 	if (!f)

@@ -106,6 +106,7 @@ static void status_facts(struct fs *fs, struct text *out)
 		heat_facts(&fs->sample.sensors, out);
 	text_key(out, "generation", "%u", i.generation);
 	text_key(out, "attach", "%s", attach_word(i.attach));
+	text_key(out, "not_kept", "%u", fs->not_kept);
 	text_key(out, "last_error", "%s", error[0] ? error : "-");
 	text_key(out, "version", "%s", RX_VERSION);
 }

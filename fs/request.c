@@ -180,11 +180,13 @@ static void answer_ok(struct request *r, int result)
 	case REQ_READ: fuse_reply_buf(r->req, (char *)r->data, (size_t)result); break;
 	case REQ_WRITE:
 	case REQ_COPY: fuse_reply_write(r->req, (size_t)result); break;
+	case REQ_SETATTR:
 	case REQ_TRUNCATE: answer_attr(r); break;
 	case REQ_FLUSH:
 	case REQ_FSYNC:
 	case REQ_RELEASE:
 	case REQ_ALLOCATE:
+	case REQ_SETXATTR:
 	case REQ_UNLINK:
 	case REQ_RENAME: fuse_reply_err(r->req, 0); break;
 	}

@@ -132,6 +132,16 @@ static int set_owner_mode(struct fs *fs, struct node *n, const struct stat *attr
 	return 0;
 }
 
+/* keep_attributes - they are changed already; the answer comes when the next owner of the card will
+ * find them so, too. @req NULL: nobody waits for it. */
+static void keep_attributes(struct fs *fs, fuse_req_t req, enum request_kind kind, struct node *n)
+{
+	struct request *r = request_new(fs, req, kind, n, NULL);
+
+	if (r)
+		dispatch(r);
+}
+
 static void op_setattr(
         fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
@@ -145,10 +155,17 @@ static void op_setattr(
 		fuse_reply_err(req, -err);
 		return;
 	}
+	bool owned = to_set & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID);
+
 	if (!(to_set & FUSE_SET_ATTR_SIZE)) {
-		op_getattr(req, ino, fi);
+		if (owned)
+			keep_attributes(fs, req, REQ_SETATTR, n);
+		else
+			op_getattr(req, ino, fi);
 		return;
 	}
+	if (owned)
+		keep_attributes(fs, NULL, REQ_SETATTR, n);
 	struct request *r = request_new(fs, req, REQ_TRUNCATE, n, fi ? handle_of(fi) : NULL);
 
 	if (!r)
@@ -598,7 +615,10 @@ static void op_setxattr(
 	else if (node_is(n, NODE_BUFFER))
 		err = buffer_xattr_set(n, name, value, size);
 	fs_unlock(fs);
-	fuse_reply_err(req, -err);
+	if (err)
+		fuse_reply_err(req, -err);
+	else
+		keep_attributes(fs, req, REQ_SETXATTR, n);
 }
 
 static void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
@@ -614,13 +634,8 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	fs_lock(fs);
 	struct node *n = node_of(fs, ino);
 
-	for (size_t i = 0; node_is(n, NODE_BUFFER) && i < ARRAY_SIZE(buffer_xattrs); i++) {
-		struct text value = {0};
-
-		if (buffer_xattr_get(fs, n, buffer_xattrs[i], &value) == 0)
-			text_append(&list, buffer_xattrs[i], strlen(buffer_xattrs[i]) + 1);
-		text_free(&value);
-	}
+	if (node_is(n, NODE_BUFFER))
+		buffer_xattr_list(n, &list);
 	fs_unlock(fs);
 	reply_xattr(req, &list, size, 0);
 	text_free(&list);

@@ -111,8 +111,10 @@ int bridge_open(struct bridge **out, struct scsi *scsi, const struct bridge_hook
 	uint8_t inquiry[INQUIRY_BYTES] = {0};
 	char vendor[9], product[17];
 	struct usb_identity usb;
-	int err = inquire(scsi, inquiry);
+	int err = scsi_settle(scsi);
 
+	if (!err)
+		err = inquire(scsi, inquiry);
 	if (err)
 		return err;
 	scsi_identity(scsi, &usb);

@@ -15,7 +15,7 @@
 #define SETTLED_LOOKS 3     /* the same phase as often, SETTLE_US apart: plan-format.md 4 */
 #define SETTLE_US     1000u /* resident-plans.md 11 */
 #define STOP_MS       10000u
-#define CHUNK_RECORDS 28u /* one command's worth */
+#define CHUNK_RECORDS 27u /* and the one behind them: one command's worth */
 
 /* ---- reading: before the memory controller is set up, so through BAR0 as it is ---- */
 

@@ -23,15 +23,21 @@
 #define R_INDEX      4
 #define R_OP         8
 #define R_KIND       9
+#define R_MODE       10 /* OWNED: it, uid and gid are known */
 #define R_NOTE_BYTES 12
 #define R_OFFSET     16
 #define R_SIZE       24
 #define R_NOTE       32
 #define R_NOTE_CRC   40
+#define R_UID        44
 #define R_PAUSE      48
 #define R_MAIL       56
 #define R_STATE      64
-#define R_NAME       72
+#define R_GID        72
+#define R_NAME       76
+
+#define OWNED       0x8000u
+#define PERMISSIONS 0777u
 
 _Static_assert(R_NAME + sizeof(((struct rx_kept *)0)->name) == KEEP_RECORD_BYTES, "a record");
 
@@ -88,6 +94,11 @@ void keep_record_build(uint8_t out[KEEP_RECORD_BYTES], uint64_t generation, unsi
 	put_le64(out + R_SIZE, e->size);
 	put_le64(out + R_NOTE, e->note);
 	put_le32(out + R_NOTE_CRC, e->note_crc);
+	if (e->owner.known) {
+		put_le16(out + R_MODE, (uint16_t)(OWNED | (e->owner.mode & PERMISSIONS)));
+		put_le32(out + R_UID, e->owner.uid);
+		put_le32(out + R_GID, e->owner.gid);
+	}
 	put_le64(out + R_PAUSE, e->pause);
 	put_le64(out + R_MAIL, e->mail);
 	put_le64(out + R_STATE, e->state);
@@ -112,6 +123,8 @@ static bool name_ok(const struct rx_kept *e)
 
 static int record_entry(const uint8_t *b, struct rx_kept *e)
 {
+	unsigned mode = get_le16(b + R_MODE);
+
 	*e = (struct rx_kept){.kind = (char)b[R_KIND],
 	        .note_bytes = get_le32(b + R_NOTE_BYTES),
 	        .offset = get_le64(b + R_OFFSET),
@@ -120,8 +133,14 @@ static int record_entry(const uint8_t *b, struct rx_kept *e)
 	        .note_crc = get_le32(b + R_NOTE_CRC),
 	        .pause = get_le64(b + R_PAUSE),
 	        .mail = get_le64(b + R_MAIL),
-	        .state = get_le64(b + R_STATE)};
+	        .state = get_le64(b + R_STATE),
+	        .owner = {.known = mode & OWNED,
+	                .mode = mode & PERMISSIONS,
+	                .uid = get_le32(b + R_UID),
+	                .gid = get_le32(b + R_GID)}};
 	memcpy(e->name, b + R_NAME, sizeof(e->name));
+	if (mode & ~(OWNED | PERMISSIONS))
+		return -EBADMSG;
 	if (e->name[sizeof(e->name) - 1] || !e->kind || !strchr("bkpc", e->kind))
 		return -EBADMSG;
 	return name_ok(e) ? 0 : -EBADMSG;
@@ -143,8 +162,35 @@ struct rx_kept *keep_list_find(const struct keep_list *l, char kind, const char 
 	return NULL;
 }
 
+static void drop_at(struct keep_list *l, size_t i)
+{
+	memmove(&l->entry[i], &l->entry[i + 1], (l->n - i - 1) * sizeof(*l->entry));
+	l->n--;
+}
+
+/* same_place - two names of one buffer. */
+static bool same_place(const struct rx_kept *a, const struct rx_kept *b)
+{
+	return (a->size && b->size && a->offset == b->offset) ||
+	       (a->note_bytes && b->note_bytes && a->note == b->note);
+}
+
+/* drop_renamed - the name @e had before. */
+static void drop_renamed(struct keep_list *l, const struct rx_kept *e)
+{
+	for (size_t i = 0; i < l->n && e->kind == 'b'; i++) {
+		const struct rx_kept *o = &l->entry[i];
+
+		if (o->kind != 'b' || !same_place(o, e) || !strcmp(o->name, e->name))
+			continue;
+		drop_at(l, i);
+		return;
+	}
+}
+
 int keep_list_put(struct keep_list *l, const struct rx_kept *e)
 {
+	drop_renamed(l, e);
 	struct rx_kept *old = keep_list_find(l, e->kind, e->name);
 
 	if (old) {
@@ -170,12 +216,8 @@ void keep_list_drop(struct keep_list *l, char kind, const char *name)
 {
 	struct rx_kept *e = keep_list_find(l, kind, name);
 
-	if (!e)
-		return;
-	size_t i = (size_t)(e - l->entry);
-
-	memmove(e, e + 1, (l->n - i - 1) * sizeof(*e));
-	l->n--;
+	if (e)
+		drop_at(l, (size_t)(e - l->entry));
 }
 
 int keep_list_apply(struct keep_list *l, const uint8_t b[KEEP_RECORD_BYTES])

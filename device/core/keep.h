@@ -22,7 +22,7 @@
 #define KEEP_RECORD_BYTES 144u
 #define KEEP_RECORDS      ((KEEP_AREA_BYTES - KEEP_LOG_AT) / KEEP_RECORD_BYTES)
 #define KEEP_MAX_ENTRIES  1024u /* leaves room for changes before the log must be written anew */
-#define KEEP_VERSION      1u
+#define KEEP_VERSION      2u
 
 static inline uint64_t keep_area_at(unsigned area)
 {
@@ -55,7 +55,8 @@ struct keep_list {
 };
 void keep_list_free(struct keep_list *l);
 struct rx_kept *keep_list_find(const struct keep_list *l, char kind, const char *name);
-/* keep_list_put - add or replace. Return: 0; -ENOSPC; -ENOMEM. */
+/* keep_list_put - add or replace; a buffer that is there under another name has been renamed: its
+ * range, or its note, tells. Return: 0; -ENOSPC; -ENOMEM. */
 int keep_list_put(struct keep_list *l, const struct rx_kept *e);
 void keep_list_drop(struct keep_list *l, char kind, const char *name);
 

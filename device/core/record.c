@@ -4,6 +4,7 @@
  * killed, and whoever reads it flushes first (attach.c). Records are written in the order in which
  * they hold, so a log cut anywhere tells of a state that was.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -94,46 +95,104 @@ static void release_found(struct rx580 *rx, const struct rx_kept *old, uint64_t 
 		rx_free(rx, old->offset);
 }
 
-static int put_note(struct rx580 *rx, struct rx_kept *e, const void *note, size_t bytes)
+/* said - why something is not kept. */
+static int said(const char *name, size_t bytes, int err)
 {
-	e->note = e->note_bytes = e->note_crc = 0;
-	if (!bytes)
-		return 0;
-	if (bytes > RX_KEEP_NOTE_MAX)
-		return -EFBIG;
-	int err = rx_alloc(rx, "kept for the next owner", bytes, RX_IN_WINDOW, &e->note);
-
-	if (err)
-		return err;
-	e->note_bytes = (uint32_t)bytes;
-	e->note_crc = crc32_of(note, bytes);
-	err = rx_vram_write_raw(rx, e->note, note, bytes);
-	if (err)
-		rx_free(rx, e->note);
-	return err;
+	return err ? rx_fail("warm", err,
+	                     "%s (%zu bytes): not kept for the next owner of the card: %s", name,
+	                     bytes, strerror(-err))
+	           : 0;
 }
 
-int rx_keep(struct rx580 *rx, const struct rx_kept *what, const void *note, size_t bytes)
+int rx_keep_begin(struct rx580 *rx, struct rx_keeping *k, const char *name, size_t bytes)
+{
+	*k = (struct rx_keeping){.bytes = bytes};
+	snprintf(k->name, sizeof(k->name), "%s", name);
+	if (!recording(rx) || !bytes)
+		return 0;
+	int err = bytes > RX_KEEP_NOTE_MAX
+	                  ? -EFBIG
+	                  : rx_alloc(rx, "kept for the next owner", bytes, RX_ANYWHERE, &k->note);
+
+	return said(name, bytes, err);
+}
+
+int rx_keep_more(struct rx580 *rx, struct rx_keeping *k, const void *piece, size_t bytes)
+{
+	if (bytes > k->bytes - k->done)
+		return -EINVAL;
+	int err = k->note ? rx_vram_write(rx, k->note + k->done, piece, bytes) : 0;
+
+	k->crc = crc32_more(k->crc, piece, bytes);
+	k->done += bytes;
+	return said(k->name, k->bytes, err);
+}
+
+void rx_keep_cancel(struct rx580 *rx, struct rx_keeping *k)
+{
+	if (k->note)
+		rx_free(rx, k->note);
+	k->note = 0;
+}
+
+int rx_keep_end(struct rx580 *rx, struct rx_keeping *k, const struct rx_kept *what)
 {
 	struct rx_kept e = *what, old = {0};
 
 	if (!recording(rx))
 		return 0;
 	e.found = false;
-	int err = put_note(rx, &e, note, bytes);
-
-	if (err)
-		return rx_fail("warm", err,
-		        "%s (%zu bytes): not kept for the next owner of the card: %s", e.name,
-		        bytes, strerror(-err));
+	e.note = k->note;
+	e.note_bytes = k->note ? (uint32_t)k->bytes : 0;
+	e.note_crc = k->note ? k->crc : 0;
 	const struct rx_kept *before = keep_list_find(&rx->keep.list, e.kind, e.name);
 
 	if (before)
 		old = *before;
-	err = rx_record(rx, KEEP_PUT, &e);
+	int err = rx_record(rx, KEEP_PUT, &e);
+
 	if (!err && before)
 		release_found(rx, &old, e.offset);
 	return err;
+}
+
+int rx_keep_again(struct rx580 *rx, const struct rx_kept *what)
+{
+	const struct rx_kept *before = keep_list_find(&rx->keep.list, what->kind, what->name);
+
+	if (!recording(rx) || !before)
+		return 0;
+	struct rx_kept e = *what, old = *before;
+
+	e.note = old.note;
+	e.note_bytes = old.note_bytes;
+	e.note_crc = old.note_crc;
+	e.found = false;
+	int err = rx_record(rx, KEEP_PUT, &e);
+
+	old.note_bytes = 0; /* it stays */
+	if (!err)
+		release_found(rx, &old, e.offset);
+	return err;
+}
+
+int rx_keep(struct rx580 *rx, const struct rx_kept *what, const void *note, size_t bytes)
+{
+	struct rx_keeping k;
+
+	if (!recording(rx))
+		return 0;
+	int err = rx_keep_begin(rx, &k, what->name, bytes);
+
+	if (err)
+		return err;
+	if (bytes)
+		err = rx_keep_more(rx, &k, note, bytes);
+	if (err) {
+		rx_keep_cancel(rx, &k);
+		return err;
+	}
+	return rx_keep_end(rx, &k, what);
 }
 
 void rx_forget(struct rx580 *rx, char kind, const char *name)
@@ -146,6 +205,41 @@ void rx_forget(struct rx580 *rx, char kind, const char *name)
 
 	rx_record(rx, KEEP_DROP, &old);
 	release_found(rx, &old, UINT64_MAX);
+}
+
+static bool same_owner(const struct rx_owner *a, const struct rx_owner *b)
+{
+	return a->known == b->known && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid;
+}
+
+int rx_keep_owner(struct rx580 *rx, char kind, const char *name, const struct rx_owner *owner)
+{
+	const struct rx_kept *e = rx_kept_find(rx, kind, name);
+
+	if (!e || same_owner(&e->owner, owner))
+		return 0;
+	struct rx_kept changed = *e;
+
+	changed.owner = *owner;
+	return rx_record(rx, KEEP_PUT, &changed);
+}
+
+void rx_record_rename(struct rx580 *rx, const struct rx_kept *e, const char *name)
+{
+	const struct rx_kept *target = rx_kept_find(rx, e->kind, name);
+	struct rx_kept renamed = *e, replaced = target ? *target : (struct rx_kept){0};
+
+	if (!recording(rx))
+		return;
+	snprintf(renamed.name, sizeof(renamed.name), "%s", name);
+	rx_record(rx, KEEP_PUT, &renamed);
+	rx_forget(rx, e->kind, e->name);
+	release_found(rx, &replaced, UINT64_MAX);
+}
+
+const struct rx_kept *rx_kept_find(struct rx580 *rx, char kind, const char *name)
+{
+	return keep_list_find(&rx->keep.list, kind, name);
 }
 
 const struct rx_kept *rx_kept_next(struct rx580 *rx, char kind, const struct rx_kept *after)

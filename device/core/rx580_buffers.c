@@ -15,6 +15,7 @@ struct rx_buffer {
 	char name[RX_NAME_MAX + 1];
 	uint64_t size, offset; /* offset has meaning while size > 0 */
 	unsigned pins;
+	bool unkept; /* nothing of it goes into the record any more */
 };
 
 static void insert(struct rx580 *rx, struct rx_buffer *b)
@@ -36,13 +37,25 @@ static void take_out(struct rx580 *rx, struct rx_buffer *b)
 	*at = b->next;
 }
 
-/* record - for the next owner of the card; that it cannot be told is no reason to fail. */
-static void record(struct rx_buffer *b, enum keep_op op)
+/* entry_of - what the record has of it, owner and note included, with where it is now. */
+static struct rx_kept entry_of(const struct rx_buffer *b)
 {
-	struct rx_kept e = {.kind = 'b', .offset = b->size ? b->offset : 0, .size = b->size};
+	const struct rx_kept *before = rx_kept_find(b->rx, 'b', b->name);
+	struct rx_kept e = before ? *before : (struct rx_kept){.kind = 'b'};
 
+	e.offset = b->size ? b->offset : 0;
+	e.size = b->size;
 	memcpy(e.name, b->name, sizeof(b->name));
-	rx_record(b->rx, op, &e);
+	return e;
+}
+
+/* record - for the next owner of the card; that it cannot be told is no reason to fail. */
+static void record(struct rx_buffer *b)
+{
+	struct rx_kept e = entry_of(b);
+
+	if (!b->unkept)
+		rx_record(b->rx, KEEP_PUT, &e);
 }
 
 static void range_name(const struct rx_buffer *b, char tag[80])
@@ -62,8 +75,11 @@ static struct rx_buffer *add(struct rx580 *rx, const char *name)
 	return b;
 }
 
-int rx_buffer_create(struct rx580 *rx, const char *name, struct rx_buffer **out)
+int rx_buffer_create_as(
+        struct rx580 *rx, const char *name, const struct rx_owner *owner, struct rx_buffer **out)
 {
+	struct rx_kept e = {.kind = 'b', .owner = *owner};
+
 	if (!rx_name_ok(name, strlen(name)))
 		return -EINVAL;
 	if (rx_buffer_find(rx, name))
@@ -72,9 +88,30 @@ int rx_buffer_create(struct rx580 *rx, const char *name, struct rx_buffer **out)
 
 	if (!b)
 		return -ENOMEM;
-	record(b, KEEP_PUT);
+	memcpy(e.name, b->name, sizeof(b->name));
+	rx_record(rx, KEEP_PUT, &e);
 	*out = b;
 	return 0;
+}
+
+int rx_buffer_create(struct rx580 *rx, const char *name, struct rx_buffer **out)
+{
+	return rx_buffer_create_as(rx, name, &(struct rx_owner){0}, out);
+}
+
+int rx_buffer_keep(struct rx580 *rx, struct rx_buffer *b, const struct rx_owner *owner,
+        const void *note, size_t bytes)
+{
+	struct rx_kept e = entry_of(b);
+
+	e.owner = *owner;
+	return b->unkept ? 0 : rx_keep(rx, &e, note, bytes);
+}
+
+void rx_buffer_unkeep(struct rx580 *rx, struct rx_buffer *b)
+{
+	rx_forget(rx, 'b', b->name);
+	b->unkept = true;
 }
 
 int rx_buffer_adopt(struct rx580 *rx, const struct rx_kept *e)
@@ -205,7 +242,7 @@ static int move(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
 
 	b->offset = offset;
 	b->size = size;
-	record(b, KEEP_PUT);
+	record(b);
 	if (had) /* not before the record says where it is now */
 		rx_free(rx, old);
 	return 0;
@@ -222,7 +259,7 @@ static int grow(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
 	if (err)
 		return err;
 	b->size = size;
-	record(b, KEEP_PUT);
+	record(b);
 	return 0;
 }
 
@@ -237,7 +274,7 @@ static int shrink(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
 	if (err)
 		return err;
 	b->size = size;
-	record(b, KEEP_PUT);
+	record(b);
 	return 0;
 }
 
@@ -256,15 +293,21 @@ int rx_buffer_resize(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
 
 /* ---- names ---- */
 
-int rx_buffer_remove(struct rx580 *rx, struct rx_buffer *b)
+/* drop - the record has nothing of it any more. */
+static void drop(struct rx580 *rx, struct rx_buffer *b)
 {
-	if (b->pins)
-		return -EBUSY;
-	record(b, KEEP_DROP);
 	if (b->size)
 		rx_free(rx, b->offset);
 	take_out(rx, b);
 	free(b);
+}
+
+int rx_buffer_remove(struct rx580 *rx, struct rx_buffer *b)
+{
+	if (b->pins)
+		return -EBUSY;
+	rx_forget(rx, 'b', b->name);
+	drop(rx, b);
 	return 0;
 }
 
@@ -278,15 +321,19 @@ int rx_buffer_rename(struct rx580 *rx, struct rx_buffer *b, const char *name)
 		return 0;
 	if (!err && b->pins)
 		err = -EBUSY;
-	if (!err && target)
-		err = rx_buffer_remove(rx, target);
+	if (!err && target && target->pins)
+		err = -EBUSY;
 	if (err)
 		return err;
-	record(b, KEEP_DROP);
+	struct rx_kept e = entry_of(b);
+
+	if (!b->unkept)
+		rx_record_rename(rx, &e, name);
+	if (target)
+		drop(rx, target);
 	take_out(rx, b);
 	snprintf(b->name, sizeof(b->name), "%s", name);
 	insert(rx, b);
-	record(b, KEEP_PUT);
 	range_name(b, tag);
 	pthread_mutex_lock(&rx->lock);
 	if (b->size)

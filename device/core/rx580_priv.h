@@ -100,6 +100,10 @@ int rx_read_kept_steps(struct rx580 *rx);
 /* record.c: begin the record of this owner; one change of it. */
 int rx_start_record(struct rx580 *rx);
 int rx_record(struct rx580 *rx, enum keep_op op, const struct rx_kept *e);
+/* rx_record_rename - buffer @e is called @name from now on, in place of the one that is. One record
+ * (keep_list_put), so that whoever reads it finds the one name or the other and never neither; two
+ * for a buffer that has nothing on the card. */
+void rx_record_rename(struct rx580 *rx, const struct rx_kept *e, const char *name);
 /* rx_buffer_adopt - a buffer of the earlier owner. -EEXIST its range is taken. */
 int rx_buffer_adopt(struct rx580 *rx, const struct rx_kept *e);
 struct atom;

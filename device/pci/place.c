@@ -118,14 +118,17 @@ static bool usable(const struct pci *p, unsigned i, uint64_t addr)
 	return pci_reachable(p, &p->info.bar[i], addr) && !collides(p, i, addr);
 }
 
-/* cut_off - one half of it reads as right after the all-ones write of size_bar. */
+/* cut_off - one half of it reads as right after the all-ones write of size_bar, or in the middle of
+ * it: one bridge's is written in halfwords (rtl921x.c, cfg_write). The lower halfword of the
+ * lower half has no address bits in any BAR of 64 KiB or more. */
 static bool cut_off(const struct pci_bar *b)
 {
 	uint32_t high = (uint32_t)(b->addr >> 32);
 
 	if (!b->memory || !b->size)
 		return false;
-	return high == 0xFFFFFFFF || (!high && (uint32_t)b->addr == (uint32_t)-b->size);
+	return high >> 16 == 0xFFFF || (high & 0xFFFF) == 0xFFFF ||
+	       (!high && (uint32_t)b->addr == (uint32_t)-b->size);
 }
 
 static int mend(struct pci *p, unsigned i)

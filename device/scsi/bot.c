@@ -31,18 +31,38 @@ struct csw {
 	uint8_t status;
 };
 
-/* reset_recovery - BOT 5.3.4: class reset, then both halts, in this order. */
-static int reset_recovery(struct bot *b)
+/* reset_pipe - BOT 5.3.4: class reset, then both halts, in this order. */
+static int reset_pipe(struct bot *b)
 {
 	const struct usb_pipe_ops *ops = b->pipe->ops;
 	int err = ops->class_reset(b->pipe);
 
-	b->s.counters.recoveries++;
 	if (!err)
 		err = ops->clear_halt_in(b->pipe);
 	if (!err)
 		err = ops->clear_halt_out(b->pipe);
 	return err;
+}
+
+static int reset_recovery(struct bot *b)
+{
+	b->s.counters.recoveries++;
+	return reset_pipe(b);
+}
+
+static int bot_settle(struct scsi *s)
+{
+	int err = reset_pipe((struct bot *)s);
+
+	if (err == -ENODEV)
+		return rx_fail("scsi", err, "the bridge was unplugged");
+	if (err)
+		rx_log(LOG_WARN, "scsi",
+		        "the bridge knows no class reset (%s): if a process was killed here, "
+		        "unplug "
+		        "and plug it",
+		        strerror(-err));
+	return 0;
 }
 
 static int port_reset(struct bot *b)
@@ -269,7 +289,7 @@ static void bot_free(struct scsi *s)
 int scsi_bot_new(struct scsi **out, struct usb_pipe *pipe)
 {
 	static const struct scsi_ops ops = {
-	        bot_exec, bot_identity, bot_link_stats, bot_free, bot_left};
+	        bot_exec, bot_identity, bot_link_stats, bot_free, bot_left, bot_settle};
 	struct bot *b = calloc(1, sizeof(*b));
 
 	if (!b)

@@ -160,6 +160,11 @@ static void record_link_stats(struct scsi *s, struct usb_link_stats *out)
 	scsi_link_stats(((struct record *)s)->inner, out);
 }
 
+static int record_settle(struct scsi *s)
+{
+	return scsi_settle(((struct record *)s)->inner);
+}
+
 static bool record_left(struct scsi *s)
 {
 	return scsi_left(((struct record *)s)->inner);
@@ -197,8 +202,8 @@ static FILE *make_file(const char *path)
 
 int scsi_record_new(struct scsi **out, struct scsi *inner, const char *path)
 {
-	static const struct scsi_ops ops = {
-	        record_exec, record_identity, record_link_stats, record_free, record_left};
+	static const struct scsi_ops ops = {record_exec, record_identity, record_link_stats,
+	        record_free, record_left, record_settle};
 	struct record *r = calloc(1, sizeof(*r));
 	struct usb_identity id;
 	char text[128];

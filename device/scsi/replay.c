@@ -423,7 +423,7 @@ static void replay_free(struct scsi *s)
 int scsi_replay_text(struct scsi **out, const char *name, const char *text, size_t len)
 {
 	static const struct scsi_ops ops = {
-	        replay_exec, replay_identity, replay_link_stats, replay_free, NULL};
+	        replay_exec, replay_identity, replay_link_stats, replay_free, NULL, NULL};
 	struct reader in = {.name = name, .text = text, .len = len};
 	struct replay *r = calloc(1, sizeof(*r));
 

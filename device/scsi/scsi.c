@@ -68,6 +68,11 @@ void scsi_link_stats(struct scsi *s, struct usb_link_stats *out)
 	s->ops->link_stats(s, out);
 }
 
+int scsi_settle(struct scsi *s)
+{
+	return s->ops->settle ? s->ops->settle(s) : 0;
+}
+
 bool scsi_left(struct scsi *s)
 {
 	return s->ops->left && s->ops->left(s);

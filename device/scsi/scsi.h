@@ -60,6 +60,12 @@ int scsi_replay_text(struct scsi **out, const char *name, const char *text, size
 void scsi_redact(const uint8_t *cdb, uint8_t *data, size_t len);
 void scsi_free(struct scsi *s); /* NULL is fine */
 
+/* scsi_settle - before the first command. A process that was killed inside a command has left the
+ * device in it: if it waits for data, it takes the next command block for them, and they go
+ * wherever the dead process wanted to write. Return: 0, also when the device knows no class reset
+ * (logged); -ENODEV. */
+int scsi_settle(struct scsi *s);
+
 /* scsi_exec - run one command and wait for its status.
  * @cdb: 1..16 bytes; @len must be what the CDB implies (bridge.md 1.4)
  * @sense: filled when the device refused; may be NULL

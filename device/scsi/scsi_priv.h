@@ -15,7 +15,8 @@ struct scsi_ops {
 	void (*identity)(struct scsi *s, struct usb_identity *out);
 	void (*link_stats)(struct scsi *s, struct usb_link_stats *out);
 	void (*free)(struct scsi *s);
-	bool (*left)(struct scsi *s); /* as scsi_left; NULL: never seen to */
+	bool (*left)(struct scsi *s);  /* as scsi_left; NULL: never seen to */
+	int (*settle)(struct scsi *s); /* as scsi_settle; NULL: nothing to be done */
 };
 
 struct scsi {

@@ -223,7 +223,8 @@ static int prepare(struct sg *g, const char *path)
 
 int scsi_sg_new(struct scsi **out, const char *path)
 {
-	static const struct scsi_ops ops = {sg_exec, sg_identity, sg_link_stats, sg_free, sg_left};
+	static const struct scsi_ops ops = {
+	        sg_exec, sg_identity, sg_link_stats, sg_free, sg_left, NULL};
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)

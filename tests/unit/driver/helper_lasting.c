@@ -1,6 +1,8 @@
 /* helper_lasting.c - see helper_lasting.h. */
 #include "helper_lasting.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,35 +21,85 @@
 
 struct pipe {
 	struct usb_pipe base; /* first */
-	struct venc *enclosure;
+	struct lasting *l;
 };
 
-static struct venc *far(struct usb_pipe *p)
+static struct lasting *lasting_of(struct usb_pipe *p)
 {
-	return ((struct pipe *)p)->enclosure;
+	return ((struct pipe *)p)->l;
+}
+
+/* end_of - the command with this number is the first that does not get there. */
+static unsigned long end_of(const struct lasting *l)
+{
+	if (!l->end_step)
+		return l->end_after;
+	return l->steps < l->end_step ? ULONG_MAX : l->step_end[l->end_step - 1] + l->end_after;
+}
+
+/* may_go_on - counts commands; false: this one is not to get there. */
+static bool may_go_on(struct lasting *l, const void *data, size_t len)
+{
+	bool command = len == 31 && !memcmp(data, "USBC", 4);
+
+	l->ended = l->ended || (command && l->end_after && l->commands >= end_of(l));
+	l->commands += command && !l->ended;
+	return !l->ended;
 }
 
 static int bulk_out(struct usb_pipe *p, const void *data, size_t len, unsigned timeout_ms)
 {
+	struct lasting *l = lasting_of(p);
+
 	(void)timeout_ms;
-	return venc_bulk_out(far(p), data, len);
+	if (!may_go_on(l, data, len))
+		return -ENODEV;
+	int n = venc_bulk_out(l->enclosure, data, len);
+
+	l->ended = l->end_after && l->end_inside && l->commands == end_of(l);
+	return n;
 }
 
 static int bulk_in(struct usb_pipe *p, void *data, size_t len, unsigned timeout_ms)
 {
+	struct lasting *l = lasting_of(p);
+
 	(void)timeout_ms;
-	return venc_bulk_in(far(p), data, len);
+	return l->ended ? -ENODEV : venc_bulk_in(l->enclosure, data, len);
 }
 
-static int no_halt(struct usb_pipe *p)
+/* BOT 3.1, USB 2.0 9.4.1 */
+#define MASS_STORAGE_RESET 0xFF
+#define CLEAR_FEATURE      1
+
+static int control(struct usb_pipe *p, uint8_t type, uint8_t request, uint16_t index)
 {
-	(void)p;
-	return 0;
+	struct lasting *l = lasting_of(p);
+	int n = l->ended ? -ENODEV : venc_control(l->enclosure, type, request, 0, index, NULL, 0);
+
+	return n < 0 ? n : 0;
+}
+
+static int class_reset(struct usb_pipe *p)
+{
+	return control(p, 0x21, MASS_STORAGE_RESET, 0);
+}
+
+static int clear_halt_out(struct usb_pipe *p)
+{
+	return control(p, 0x02, CLEAR_FEATURE, 0x02);
+}
+
+static int clear_halt_in(struct usb_pipe *p)
+{
+	return control(p, 0x02, CLEAR_FEATURE, 0x81);
 }
 
 static int port_reset(struct usb_pipe *p)
 {
-	venc_port_reset(far(p));
+	if (lasting_of(p)->ended)
+		return -ENODEV;
+	venc_port_reset(lasting_of(p)->enclosure);
 	return 0;
 }
 
@@ -61,7 +113,7 @@ static void link_stats(struct usb_pipe *p, struct usb_link_stats *out)
 {
 	struct venc_stats s;
 
-	venc_read_stats(far(p), &s);
+	venc_read_stats(lasting_of(p)->enclosure, &s);
 	*out = (struct usb_link_stats){.has_model = true,
 	        .commands = s.commands,
 	        .model_ns = s.model_ns,
@@ -75,9 +127,9 @@ static void close_pipe(struct usb_pipe *p)
 
 static const struct usb_pipe_ops ops = {.bulk_out = bulk_out,
         .bulk_in = bulk_in,
-        .clear_halt_out = no_halt,
-        .clear_halt_in = no_halt,
-        .class_reset = no_halt,
+        .clear_halt_out = clear_halt_out,
+        .clear_halt_in = clear_halt_in,
+        .class_reset = class_reset,
         .port_reset = port_reset,
         .identity = identity,
         .link_stats = link_stats,
@@ -89,7 +141,7 @@ static struct usb_pipe *plug_in(struct lasting *l)
 
 	assert_non_null(p);
 	p->base.ops = &ops;
-	p->enclosure = l->enclosure;
+	p->l = l;
 	return &p->base;
 }
 
@@ -144,6 +196,10 @@ static void at_step(void *ctx, const struct rx_step *step)
 {
 	struct lasting *l = ctx;
 
+	if (l->steps < LASTING_STEPS)
+		l->step_end[l->steps++] = l->commands;
+	if (l->done && l->repair && is_step(step->name, "card: take over"))
+		l->repair(l, l->what); /* only a start that begins anew comes here again */
 	for (size_t i = 0; i + 1 < sizeof(order) / sizeof(*order) && l->before && !l->done; i++)
 		if (is_step(step->name, order[i]) && !strcmp(order[i + 1], l->before)) {
 			l->damage(l, l->what);
@@ -158,7 +214,8 @@ int lasting_start(struct lasting *l, struct rx580 **rx)
 	uint64_t begin = now_ns();
 
 	*l->said = '\0';
-	l->done = false;
+	l->done = l->ended = false;
+	l->commands = l->steps = 0;
 	rx_log_set_sink(hear, l);
 	rx_log_set_stderr(false);
 	int err = rx_open_on(rx, plug_in(l), &opt);
@@ -167,6 +224,26 @@ int lasting_start(struct lasting *l, struct rx580 **rx)
 	rx_log_set_sink(NULL, NULL);
 	l->host_ms = (unsigned)((now_ns() - begin) / 1000000);
 	return err;
+}
+
+struct rx580 *lasting_take(struct lasting *l, enum rx_attach want)
+{
+	struct rx_info info;
+	struct rx580 *rx = NULL;
+	int err = lasting_start(l, &rx);
+
+	if (err)
+		fail_msg("the start fails: %d; log:\n%s", err, l->said);
+	rx_read_info(rx, &info);
+	if (info.attach != want)
+		fail_msg("attach: expected %d, got %d; log:\n%s", want, info.attach, l->said);
+	return rx;
+}
+
+void lasting_die(struct rx580 *rx)
+{
+	rx_keep_freeze(rx);
+	rx_close(rx);
 }
 
 void lasting_said(const struct lasting *l, const char *word)

@@ -7,31 +7,14 @@
 #include "device/bytes.h"
 #include "device/core/rx580_priv.h"
 #include "device/regs/regs.h"
+#include "device/regs/smc.h"
+#include "device/smu/smu_priv.h"
 #include "helper_card.h"
 #include "helper_lasting.h"
 
-#define CARD  "posted" /* and running: helper_lasting.c gives it 512 MiB */
-#define BYTES 70001u   /* more than a command, no multiple of anything */
-
-/* start - the next owner. */
-static struct rx580 *start(struct lasting *l, enum rx_attach want)
-{
-	struct rx_info info;
-	struct rx580 *rx = NULL;
-
-	assert_int_equal(lasting_start(l, &rx), 0);
-	rx_read_info(rx, &info);
-	if (info.attach != want)
-		fail_msg("attach: expected %d, got %d; log:\n%s", want, info.attach, l->said);
-	return rx;
-}
-
-/* die - as a process that is killed: nothing more is written, and nothing said. */
-static void die(struct rx580 *rx)
-{
-	rx_keep_freeze(rx);
-	rx_close(rx);
-}
+#define CARD      "posted" /* and running: helper_lasting.c gives it 512 MiB */
+#define UCODE_MEC 0x40u    /* in UcodeLoadStatus: polaris.md 4.4 */
+#define BYTES     70001u   /* more than a command, no multiple of anything */
 
 static void fill(uint8_t *bytes, size_t n, unsigned seed)
 {
@@ -85,7 +68,7 @@ static void buffers_outlive_their_owner(void **state)
 
 	(void)state;
 	lasting_new(&l, CARD);
-	struct rx580 *rx = start(&l, RX_ATTACH_WARM);
+	struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
 
 	assert_null(rx_buffer_next(rx, NULL));
 	put_buffer(rx, "a", 1);
@@ -94,8 +77,8 @@ static void buffers_outlive_their_owner(void **state)
 	assert_int_equal(rx_buffer_remove(rx, rx_buffer_find(rx, "b")), 0);
 	assert_int_equal(rx_buffer_rename(rx, rx_buffer_find(rx, "c"), "d"), 0);
 	assert_int_equal(rx_buffer_create(rx, "empty", &b), 0);
-	die(rx);
-	rx = start(&l, RX_ATTACH_WARM);
+	lasting_die(rx);
+	rx = lasting_take(&l, RX_ATTACH_WARM);
 	lasting_said(&l, "3 things");
 	check_buffer(rx, "a", 1);
 	check_buffer(rx, "d", 3);
@@ -105,7 +88,7 @@ static void buffers_outlive_their_owner(void **state)
 	check_buffer(rx, "a", 1);
 	check_buffer(rx, "d", 3);
 	rx_close(rx);
-	rx = start(&l, RX_ATTACH_WARM);
+	rx = lasting_take(&l, RX_ATTACH_WARM);
 	assert_null(rx_buffer_next(rx, NULL)); /* that was a clean end */
 	assert_int_equal(helper_guest_errors(rx), 0);
 	rx_close(rx);
@@ -120,7 +103,7 @@ static void creating_a_buffer_costs_a_few_commands(void **state)
 
 	(void)state;
 	lasting_new(&l, CARD);
-	struct rx580 *rx = start(&l, RX_ATTACH_WARM);
+	struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
 
 	helper_guest_errors(rx); /* counters up to date */
 	rx_read_info(rx, &before);
@@ -141,7 +124,7 @@ static void record_goes_on_when_an_area_is_full(void **state)
 
 	(void)state;
 	lasting_new(&l, CARD);
-	struct rx580 *rx = start(&l, RX_ATTACH_WARM);
+	struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
 	uint64_t first = rx->keep.generation;
 
 	put_buffer(rx, "a", 1);
@@ -153,8 +136,8 @@ static void record_goes_on_when_an_area_is_full(void **state)
 	}
 	put_buffer(rx, "b", 2);
 	assert_true(rx->keep.generation >= first + 2);
-	die(rx);
-	rx = start(&l, RX_ATTACH_WARM);
+	lasting_die(rx);
+	rx = lasting_take(&l, RX_ATTACH_WARM);
 	lasting_said(&l, "2 things");
 	check_buffer(rx, "a", 1);
 	check_buffer(rx, "b", 2);
@@ -169,13 +152,13 @@ static void last_record_cut_means_the_state_before_it(void **state)
 
 	(void)state;
 	lasting_new(&l, CARD);
-	struct rx580 *rx = start(&l, RX_ATTACH_WARM);
+	struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
 
 	put_buffer(rx, "a", 1);
 	assert_int_equal(rx_buffer_create(rx, "late", &b), 0);
 	spoil(rx, record_at(rx, rx->keep.used - 1) + 100);
-	die(rx);
-	rx = start(&l, RX_ATTACH_WARM);
+	lasting_die(rx);
+	rx = lasting_take(&l, RX_ATTACH_WARM);
 	check_buffer(rx, "a", 1);
 	assert_null(rx_buffer_find(rx, "late"));
 	rx_close(rx);
@@ -194,6 +177,15 @@ static void spoil_header(struct rx580 *rx)
 	for (unsigned area = 0; area < KEEP_AREAS; area++)
 		for (unsigned at = 0; at < 8; at++)
 			spoil(rx, keep_area_at(area) + at);
+}
+
+/* The firmware of a start that ended between two images: MEC is missing. */
+static void forget_microcode(struct rx580 *rx)
+{
+	uint32_t at = rx->smu->header.soft_registers + SOFT_UCODE_LOAD_STATUS, status;
+
+	assert_int_equal(smc_read(&rx->mmio, at, &status), 0);
+	assert_int_equal(smc_write(&rx->mmio, at, status & ~UCODE_MEC), 0);
 }
 
 static void forget_post(struct rx580 *rx)
@@ -242,6 +234,7 @@ static const struct dirt {
 } dirts[] = {
         {"a record in the middle is damaged", spoil_middle, "is damaged"},
         {"no header", spoil_header, "there is no record"},
+        {"microcode is missing", forget_microcode, "has loaded microcode 0x43e of 0x47e"},
         {"not posted, SMU running", forget_post, "nobody has posted it"},
         {"overlapping ranges", claim_same_twice, "x and y overlap"},
         {"range beyond VRAM", claim_beyond_vram, "x lies where nothing can lie"},
@@ -257,25 +250,65 @@ static void dirty_card_is_reset_and_started_cold(void **state)
 
 		print_message("  %s\n", dirts[i].name);
 		lasting_new(&l, CARD);
-		struct rx580 *rx = start(&l, RX_ATTACH_WARM);
+		struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
 
 		put_buffer(rx, "a", 1);
 		put_buffer(rx, "b", 2);
 		rx_keep_freeze(rx);
 		dirts[i].make(rx);
 		rx_close(rx);
-		rx = start(&l, RX_ATTACH_RESET);
+		rx = lasting_take(&l, RX_ATTACH_RESET);
 		lasting_said(&l, dirts[i].said);
+		lasting_said(&l, "is not taken over");
 		lasting_said(&l, "resetting the card");
 		assert_null(rx_buffer_next(rx, NULL));
 		put_buffer(rx, "a", 3); /* the card works, and is taken over again */
 		assert_int_equal(helper_guest_errors(rx), 0);
-		die(rx);
-		rx = start(&l, RX_ATTACH_WARM);
+		lasting_die(rx);
+		rx = lasting_take(&l, RX_ATTACH_WARM);
 		check_buffer(rx, "a", 3);
 		rx_close(rx);
 		lasting_free(&l);
 	}
+}
+
+static void hold_queue(struct lasting *l, const void *what)
+{
+	(void)what;
+	assert_int_equal(vcard_spoil(l->card, false, REG_CP_HQD_ACTIVE, 1), 0);
+}
+
+static void let_queue_go(struct lasting *l, const void *what)
+{
+	(void)what;
+	assert_int_equal(vcard_spoil(l->card, false, REG_CP_HQD_ACTIVE, 0), 0);
+}
+
+/* Neither a drain nor a kill takes it off; a reset does. */
+static void queue_that_does_not_let_go_means_a_reset(void **state)
+{
+	struct lasting l;
+
+	(void)state;
+	lasting_new(&l, CARD);
+	struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
+
+	put_buffer(rx, "a", 1);
+	lasting_die(rx);
+	l.before = "graphics";
+	l.damage = hold_queue;
+	l.repair = let_queue_go;
+	rx = lasting_take(&l, RX_ATTACH_RESET);
+	lasting_said(&l, "a queue of an earlier driver still runs on pipe 0");
+	lasting_said(&l, "stays active after a kill: the card needs a reset");
+	lasting_said(&l, "is not taken over: it could not be brought up as it was found");
+	lasting_said(&l, "resetting the card");
+	assert_null(rx_buffer_next(rx, NULL));
+	put_buffer(rx, "a", 3);
+	check_buffer(rx, "a", 3);
+	assert_int_equal(helper_guest_errors(rx), 0);
+	rx_close(rx);
+	lasting_free(&l);
 }
 
 /* A driver killed while it sizes a BAR leaves it without an address. */
@@ -289,17 +322,17 @@ static void driver_killed_while_sizing_a_bar_is_survived(void **state)
 
 		print_message("  BAR%u\n", bars[i]);
 		lasting_new(&l, CARD);
-		struct rx580 *rx = start(&l, RX_ATTACH_WARM);
+		struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
 
 		put_buffer(rx, "a", 1);
-		die(rx);
+		lasting_die(rx);
 		struct vcard_tlp ones = {.type = VCARD_CFG_WRITE,
 		        .address = 0x10 + 4 * bars[i],
 		        .byte_enables = 0xF,
 		        .data = 0xFFFFFFFF};
 
 		assert_int_equal(vcard_tlp(l.card, &ones), VCARD_SC);
-		rx = start(&l, RX_ATTACH_WARM);
+		rx = lasting_take(&l, RX_ATTACH_WARM);
 		check_buffer(rx, "a", 1);
 		assert_int_equal(helper_guest_errors(rx), 0);
 		rx_close(rx);
@@ -317,7 +350,7 @@ static void notes_come_back_and_damaged_ones_do_not(void **state)
 
 	(void)state;
 	lasting_new(&l, CARD);
-	struct rx580 *rx = start(&l, RX_ATTACH_WARM);
+	struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
 
 	assert_int_equal(rx_keep(rx, &k, "first", 5), 0);
 	assert_int_equal(rx_keep(rx, &k, "second", 6), 0); /* replaces it */
@@ -327,8 +360,8 @@ static void notes_come_back_and_damaged_ones_do_not(void **state)
 
 	assert_string_equal(b->name, "b.cl");
 	spoil(rx, b->note);
-	die(rx);
-	rx = start(&l, RX_ATTACH_WARM);
+	lasting_die(rx);
+	rx = lasting_take(&l, RX_ATTACH_WARM);
 	const struct rx_kept *a = rx_kept_next(rx, 'k', NULL);
 
 	assert_true(a && a->found);
@@ -338,8 +371,8 @@ static void notes_come_back_and_damaged_ones_do_not(void **state)
 	b = rx_kept_next(rx, 'k', a);
 	assert_int_equal(rx_kept_note(rx, b, &bytes), -EBADMSG);
 	rx_forget(rx, 'k', "a.cl");
-	die(rx);
-	rx = start(&l, RX_ATTACH_WARM);
+	lasting_die(rx);
+	rx = lasting_take(&l, RX_ATTACH_WARM);
 	assert_string_equal(rx_kept_next(rx, 'k', NULL)->name, "b.cl");
 	rx_close(rx);
 	lasting_free(&l);
@@ -376,6 +409,7 @@ int main(void)
 	        cmocka_unit_test(record_goes_on_when_an_area_is_full),
 	        cmocka_unit_test(last_record_cut_means_the_state_before_it),
 	        cmocka_unit_test(dirty_card_is_reset_and_started_cold),
+	        cmocka_unit_test(queue_that_does_not_let_go_means_a_reset),
 	        cmocka_unit_test(driver_killed_while_sizing_a_bar_is_survived),
 	        cmocka_unit_test(notes_come_back_and_damaged_ones_do_not),
 	        cmocka_unit_test(header_with_any_bit_flipped_is_refused),

@@ -1,0 +1,17 @@
+/* keep_large.h - large files of kernels/ and plans/ for the next owner of the card. Writing one
+ * into VRAM takes seconds on the wire, so it goes in pieces, each a job of its own, and whoever
+ * closed the file does not wait for it. Owner thread.
+ */
+#ifndef FS_KEEP_LARGE_H
+#define FS_KEEP_LARGE_H
+
+#include "fs/fs.h"
+
+#define KEEP_LARGE (512u << 10) /* anything longer: others should not wait 2.7 s */
+#define KEEP_PIECE (64u << 10)  /* 0.33 s on the wire */
+
+/* keep_large - begin with the file of @node, whose content is what shall be kept; it ends by itself
+ * when the file changes or goes. What was kept of it before is forgotten. */
+void keep_large(struct fs *fs, struct node *node);
+
+#endif
