@@ -15,6 +15,7 @@ if [ -z "$RX580_INSIDE" ]; then
 	exit $FAILED
 fi
 . "$(dirname "$0")/plan.sh"
+. "$(dirname "$0")/axpy.sh"
 own_tmp
 cd "$RX580" || exit 1
 BRIDGE=$2
@@ -55,39 +56,7 @@ check_card() {
 }
 check_card
 
-cat >"$TMP/axpy.cl" <<'K'
-kernel void axpy(float a, global const float *x, global float *y, uint n)
-{
-	size_t i = get_global_id(0);
-	if (i < n)
-		y[i] += a * x[i];
-}
-K
-works cp "$TMP/axpy.cl" kernels/
-"$PYTHON" - <<'P'
-import numpy as np
-np.arange(320, dtype=np.float32).tofile('buffers/x')
-np.full(320, 7, np.float32).tofile('buffers/y')
-P
-cat >"$TMP/axpy.json" <<'J'
-{ "format": "rx580-plan-1",
-  "steps": [ { "kernel": "axpy:axpy", "groups": [5], "group": [64], "args": { "a": 2.5, "x": "x", "y": "y", "n": 257 } } ] }
-J
-works cp "$TMP/axpy.json" plans/
-exec 3<>plans/axpy/run
-echo 1 >&3
-line=$(tail -n 1 <&3) # after 5 s without a result lines of progress come first
-exec 3>&-
-case $line in
-'{"seq":1,"steps":1,"ok":true,'*) ;;
-*) fail "run: expected one good step, got '$line'" ;;
-esac
-expect "257 outputs and 63 guards" "257 63" "$("$PYTHON" -c "
-import numpy as np
-y = np.fromfile('buffers/y', np.float32)
-print((y[:257] == 7 + 2.5 * np.arange(257)).sum(), (y[257:] == 7).sum())")"
-works rm plans/axpy.json
-
+axpy_proof
 make_plan
 exec 3<>plans/p/run
 echo 3 >&3

@@ -4,34 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/plan.sh"
 requires dd cmp fusermount3
-[ -x "$BUILD/rx580-enclosure" ] || skip "no rx580-enclosure in $BUILD"
-own_tmp
-RX=$BUILD/rx580fs
-SOCK=$TMP/sock
-CARD=usbip:unix:$SOCK
+. "$(dirname "$0")/warm.sh"
 MIB=1048576
-D=$TMP/mnt
-mkdir "$D"
 
-cleanup() {
-	cd /
-	fusermount3 -uqz "$D"
-	[ -n "$PID" ] && kill -9 "$PID" 2>/dev/null
-	[ -n "$SERVER" ] && kill "$SERVER" 2>/dev/null
-	rm -rf "$TMP"
-}
-trap cleanup EXIT
-
-# start_daemon - in the foreground mode, behind our back; its log in $TMP/err.
-start_daemon() {
-	"$RX" --card "$CARD" -f "$D" 2>"$TMP/err" &
-	PID=$!
-	eventually 60 test -r "$D/status" || fail "no mount: $(cat "$TMP/err")"
-}
-
-"$BUILD/rx580-enclosure" --unix "$SOCK" 2>"$TMP/server" &
-SERVER=$!
-eventually 30 test -S "$SOCK" || fail "the server does not listen: $(cat "$TMP/server")"
+start_enclosure
 head -c 200000 /dev/urandom >"$TMP/data"
 
 start_daemon
@@ -52,10 +28,9 @@ cd /
 dd if="$D/vram" of=/dev/null bs=64k count=4096 status=none 2>/dev/null &
 DD=$!
 sleep 0.3
-kill -9 $PID
-wait $PID $DD 2>/dev/null
+kill_daemon
+wait $DD
 exec 3>&-
-fusermount3 -uqz "$D"
 
 start_daemon
 for pipe in 0 1; do
@@ -77,17 +52,10 @@ PID=
 kill -USR2 $SERVER
 start_daemon
 expect "state after plugging in" ready "$(value "$D/status" state)"
-kill $PID
-wait $PID
-expect "exit status of the daemon" 0 $?
-PID=
+stop_daemon
 
-kill -TERM $SERVER
-wait $SERVER
-expect "exit status of the server" 0 $?
-SERVER=
+stop_enclosure
 [ ! -e "$SOCK" ] || fail "the socket is still there"
-expect "guest errors" 0 "$(sed -n 's/.*bytes, \([0-9]*\) guest errors/\1/p' "$TMP/server" | sort -n | tail -1)"
 refuses "is rx580-enclosure" "$RX" --card "$CARD" --run true
 
 # TCP and SuperSpeed; the daemon takes the only device the server lists
@@ -98,8 +66,5 @@ PORT=$(sed -n 's/.* port //p' "$TMP/server")
 works "$RX" --card "usbip:127.0.0.1:$PORT" --run 'cp "$RX580/bridge" "'"$TMP"'/bridge"; head -c 100000 "$RX580/vram" >/dev/null'
 expect "Mbit/s" 5000 "$(value "$TMP/bridge" usb_mbit)"
 refuses "no such device" "$RX" --card "usbip:127.0.0.1:$PORT/2-2" --run true
-kill -TERM $SERVER
-wait $SERVER
-SERVER=
-expect "guest errors at SuperSpeed" 0 "$(sed -n 's/.*bytes, \([0-9]*\) guest errors/\1/p' "$TMP/server" | tail -1)"
+stop_enclosure
 finish

@@ -1,5 +1,6 @@
-# warm.sh - sourced after lib.sh: an enclosure that outlives its daemons, at $CARD, and daemons on it
-# that can be killed.
+# warm.sh - sourced after lib.sh: an enclosure that is a process of its own and outlives its
+# daemons, at $CARD, and daemons on it that can be killed.
+[ -x "$BUILD/rx580-enclosure" ] || skip "no rx580-enclosure in $BUILD"
 
 RX=$BUILD/rx580fs
 own_tmp
@@ -51,6 +52,7 @@ stop_daemon() {
 stop_enclosure() {
 	kill -TERM $SERVER
 	wait $SERVER
+	expect "exit status of the enclosure" 0 $?
 	SERVER=
 	expect "guest errors" 0 "$(sed -n 's/.*bytes, \([0-9]*\) guest errors/\1/p' "$TMP/server" | sort -n | tail -1)"
 }

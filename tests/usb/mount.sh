@@ -3,6 +3,7 @@
 # faults on the wire (bridge.md 5.5), removal.
 BUILD=$1
 . "$(dirname "$0")/../mount/lib.sh"
+. "$(dirname "$0")/../mount/axpy.sh"
 CARD=$2
 CONTROL=$BUILD/tests/usb/usb_control
 requires dd cmp
@@ -39,19 +40,7 @@ cp "$BUILD/kernels/axpy.co" kernels/
 for _ in $(seq 256); do printf '\0\0\200\77'; done >"$TMP/ones"
 cp "$TMP/ones" buffers/x
 cp "$TMP/ones" buffers/y
-cat >"$TMP/axpy.json" <<'J'
-{ "format": "rx580-plan-1",
-  "steps": [ { "kernel": "axpy:axpy", "groups": [1], "group": [256], "args": { "a": 2.5, "x": "x", "y": "y", "n": 200 } } ] }
-J
-works cp "$TMP/axpy.json" plans/
-exec 3<>plans/axpy/run
-echo 1 >&3
-line=$(tail -n 1 <&3) # after 5 s without a result lines of progress come first
-exec 3>&-
-case $line in
-'{"seq":1,"steps":1,"ok":true,'*) ;;
-*) fail "run: expected one good step, got '$line'" ;;
-esac
+axpy_run 1 256 200
 # 3.5f is 40600000, 1.0f 3f800000
 expect "AXPY" "40600000 200, 3f800000 56" "$(od -A n -v -t x4 -w4 buffers/y | sort -r | uniq -c | awk '{ printf "%s%s %s", n++ ? ", " : "", $2, $1 }')"
 
