@@ -7,12 +7,12 @@
 #include "device/bridge/asm2x6x.h"
 #include "device/probe/probe_priv.h"
 
-/* asm_vendor_read - one E4 that is on the driver's list. Return: 0; -EPERM not on it; -EIO short or
- * failed; as scsi_exec. */
-int asm_vendor_read(struct probe *p, uint16_t addr, void *buf, uint8_t len);
-/* asm_heartbeat - bridge and card are still what they were. Return: whether to go on. */
-bool asm_heartbeat(struct probe *p);
+/* probe_asm_vendor_read - one E4 that is on the driver's list. Return: 0; -EPERM not on it; -EIO
+ * short or failed; as scsi_exec. */
+int probe_asm_vendor_read(struct probe *p, uint16_t addr, void *buf, uint8_t len);
+/* probe_asm_heartbeat - bridge and card are still what they were. Return: whether to go on. */
+bool probe_asm_heartbeat(struct probe *p);
 /* Level 2. */
-bool asm_write_card(struct probe *p);
+bool probe_asm_write_card(struct probe *p);
 
 #endif

@@ -18,20 +18,21 @@
 
 static bool step_bars(struct probe *p)
 {
-	step_begin(p, "5", "BARs sized and placed", "doc", "bridge.md 4.4, 4.5");
+	probe_step_begin(p, "5", "BARs sized and placed", "doc", "bridge.md 4.4, 4.5");
 	p->step->writes = true;
 	int err = pci_start(p->pci);
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	for (unsigned i = 0; i < 6; i++) {
 		const struct pci_bar *b = &pci_info(p->pci)->bar[i];
 
 		if (b->memory && b->size)
-			step_value(p, "%sBAR%u %llx+%llx", i ? ", " : "", i,
+			probe_step_value(p, "%sBAR%u %llx+%llx", i ? ", " : "", i,
 			        (unsigned long long)b->addr, (unsigned long long)b->size);
 	}
-	return step_end(p, PROBE_AS_EXPECTED, "put back at the end") && asm_heartbeat(p);
+	return probe_step_end(p, PROBE_AS_EXPECTED, "put back at the end") &&
+	       probe_asm_heartbeat(p);
 }
 
 static bool step_registers(struct probe *p)
@@ -39,20 +40,20 @@ static bool step_registers(struct probe *p)
 	struct probe_report *r = p->out;
 	uint32_t scratch = 0;
 
-	step_begin(p, "5", "the card's registers", "doc", "bridge.md 3.4");
+	probe_step_begin(p, "5", "the card's registers", "doc", "bridge.md 3.4");
 	int err = pci_read32(p->pci, REGISTERS, REG_CONFIG_MEMSIZE, &r->memory_mib);
 
 	if (!err)
 		err = pci_read32(p->pci, REGISTERS, REG_BIOS_SCRATCH_7, &scratch);
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	r->posted = scratch != 0xFFFFFFFF && (scratch & ASIC_INIT_DONE);
-	step_value(p, "CONFIG_MEMSIZE %u MiB, BIOS_SCRATCH_7 %08x", r->memory_mib, scratch);
+	probe_step_value(p, "CONFIG_MEMSIZE %u MiB, BIOS_SCRATCH_7 %08x", r->memory_mib, scratch);
 	if (r->memory_mib == 0xFFFFFFFF)
-		return step_end(p, PROBE_SURPRISE,
+		return probe_step_end(p, PROBE_SURPRISE,
 		        "BAR5 gives no register's value: memory reads do not reach the card");
-	return r->posted ? step_end(p, PROBE_AS_EXPECTED, "the card's VBIOS has run")
-	                 : step_end(p, PROBE_NOTED,
+	return r->posted ? probe_step_end(p, PROBE_AS_EXPECTED, "the card's VBIOS has run")
+	                 : probe_step_end(p, PROBE_NOTED,
 	                           "the card's VBIOS has not run: its memory cannot be used yet");
 }
 
@@ -62,19 +63,20 @@ static bool step_unclaimed(struct probe *p)
 	enum asm_outcome o;
 	uint32_t value;
 
-	step_begin(p, "5", "a read nobody answers", "doc", "bridge.md 3.4");
+	probe_step_begin(p, "5", "a read nobody answers", "doc", "bridge.md 3.4");
 	int err = asm2x6x_try_read(p->bridge, UNCLAIMED, &value, &o);
 
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "%s", asm_outcome_words(o));
-	bool on = o == ASM_UNSUPPORTED ? step_end(p, PROBE_AS_EXPECTED, "errors are visible")
+		return probe_step_failed(p, err);
+	probe_step_value(p, "%s", asm_outcome_words(o));
+	bool on = o == ASM_UNSUPPORTED ? probe_step_end(p, PROBE_AS_EXPECTED, "errors are visible")
 	          : o == ASM_SUCCESS
-	                  ? step_end(p, PROBE_SURPRISE, "somebody answers where nobody should be")
-	                  : step_end(p, PROBE_NOTED, "\"unsupported request\" was expected");
+	                  ? probe_step_end(
+	                            p, PROBE_SURPRISE, "somebody answers where nobody should be")
+	                  : probe_step_end(p, PROBE_NOTED, "\"unsupported request\" was expected");
 
 	p->out->unclaimed_us = p->step->us;
-	return on && asm_heartbeat(p);
+	return on && probe_asm_heartbeat(p);
 }
 
 /* ---- step 6 ---- */
@@ -83,7 +85,7 @@ static bool step_command(struct probe *p)
 {
 	uint32_t before, after = 0;
 
-	step_begin(p, "6", "the command register, unchanged", "doc", "bridge.md 3.4");
+	probe_step_begin(p, "6", "the command register, unchanged", "doc", "bridge.md 3.4");
 	p->step->writes = true;
 	int err = pci_cfg_read(p->pci, CFG_COMMAND, 2, &before);
 
@@ -92,11 +94,11 @@ static bool step_command(struct probe *p)
 	if (!err)
 		err = pci_cfg_read(p->pci, CFG_COMMAND, 2, &after);
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "%04x, after writing it %04x", before, after);
-	return step_end(p, before == after ? PROBE_AS_EXPECTED : PROBE_SURPRISE,
+		return probe_step_failed(p, err);
+	probe_step_value(p, "%04x, after writing it %04x", before, after);
+	return probe_step_end(p, before == after ? PROBE_AS_EXPECTED : PROBE_SURPRISE,
 	               before == after ? NULL : "writing what was there has changed it") &&
-	       asm_heartbeat(p);
+	       probe_asm_heartbeat(p);
 }
 
 static bool step_scratch(struct probe *p)
@@ -105,7 +107,7 @@ static bool step_scratch(struct probe *p)
 	uint32_t before, now = 0;
 	bool ok = true;
 
-	step_begin(p, "6", "BIOS_SCRATCH_0", "doc", "bridge.md 3.4");
+	probe_step_begin(p, "6", "BIOS_SCRATCH_0", "doc", "bridge.md 3.4");
 	p->step->writes = true;
 	int err = pci_read32(p->pci, REGISTERS, REG_BIOS_SCRATCH_0, &before);
 
@@ -114,19 +116,19 @@ static bool step_scratch(struct probe *p)
 		if (!err)
 			err = pci_read32(p->pci, REGISTERS, REG_BIOS_SCRATCH_0, &now);
 		ok &= !err && now == patterns[i];
-		step_value(p, "%s%08x", i ? " " : "", now);
+		probe_step_value(p, "%s%08x", i ? " " : "", now);
 	}
 	if (!err)
 		err = pci_write32(p->pci, REGISTERS, REG_BIOS_SCRATCH_0, before);
 	if (!err)
 		err = pci_read32(p->pci, REGISTERS, REG_BIOS_SCRATCH_0, &now);
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	ok &= now == before;
-	return step_end(p, ok ? PROBE_AS_EXPECTED : PROBE_SURPRISE,
+	return probe_step_end(p, ok ? PROBE_AS_EXPECTED : PROBE_SURPRISE,
 	               ok ? "both patterns came back; the old value is restored"
 	                  : "register writes do not arrive: the card cannot be driven") &&
-	       asm_heartbeat(p);
+	       probe_asm_heartbeat(p);
 }
 
 /* move_bar0 - with memory decode off, as half an address would claim somebody else's. */
@@ -164,7 +166,7 @@ static bool step_wide(struct probe *p)
 	p->bridge->ops->read_info(p->bridge, &info);
 	if (!info.wide_start || !p->out->posted || !bar->wide) /* VRAM only after POST */
 		return true;
-	step_begin(p, "6", "64-bit addresses", "doc", "bridge.md 3.3, 3.5");
+	probe_step_begin(p, "6", "64-bit addresses", "doc", "bridge.md 3.3, 3.5");
 	p->step->writes = true;
 	int err = pci_read32(p->pci, PCI_BAR_VRAM, VRAM_OFFSET, &narrow);
 
@@ -176,17 +178,17 @@ static bool step_wide(struct probe *p)
 	int back = move_bar0(p, bar->addr);
 
 	if (err || back)
-		return step_failed(p, err ? err : back);
+		return probe_step_failed(p, err ? err : back);
 	bool ok = o == ASM_SUCCESS && wide == narrow;
 
-	step_value(p, "%08x, above 4 GiB %08x (%s)", narrow, wide, asm_outcome_words(o));
+	probe_step_value(p, "%08x, above 4 GiB %08x (%s)", narrow, wide, asm_outcome_words(o));
 	p->out->wide = ok ? PROBE_PROVEN : PROBE_NO;
-	return step_end(p, ok ? PROBE_AS_EXPECTED : PROBE_NOTED,
+	return probe_step_end(p, ok ? PROBE_AS_EXPECTED : PROBE_NOTED,
 	               ok ? "BAR0 is back" : "twice the same was expected; BAR0 is back") &&
-	       asm_heartbeat(p);
+	       probe_asm_heartbeat(p);
 }
 
-bool asm_write_card(struct probe *p)
+bool probe_asm_write_card(struct probe *p)
 {
 	if (pci_new(&p->pci, p->bridge))
 		return false;

@@ -22,7 +22,7 @@ static const struct probe_family *const families[] = {&probe_rtl921x, &probe_asm
 
 /* ---- steps ---- */
 
-void step_begin(struct probe *p, const char *number, const char *title, const char *evidence,
+void probe_step_begin(struct probe *p, const char *number, const char *title, const char *evidence,
         const char *source)
 {
 	/* a table too small is a mistake of ours, and the last row is a safe place for it */
@@ -34,7 +34,7 @@ void step_begin(struct probe *p, const char *number, const char *title, const ch
 	        .number = number, .title = title, .evidence = evidence, .source = source};
 }
 
-void step_value(struct probe *p, const char *fmt, ...)
+void probe_step_value(struct probe *p, const char *fmt, ...)
 {
 	size_t used = strlen(p->step->value);
 	va_list ap;
@@ -44,7 +44,7 @@ void step_value(struct probe *p, const char *fmt, ...)
 	va_end(ap);
 }
 
-bool step_end(struct probe *p, enum probe_verdict verdict, const char *words)
+bool probe_step_end(struct probe *p, enum probe_verdict verdict, const char *words)
 {
 	struct scsi_counters c;
 
@@ -65,7 +65,7 @@ bool step_end(struct probe *p, enum probe_verdict verdict, const char *words)
 	return !p->stopped;
 }
 
-bool step_failed(struct probe *p, int err)
+bool probe_step_failed(struct probe *p, int err)
 {
 	char words[240];
 
@@ -82,7 +82,7 @@ bool step_failed(struct probe *p, int err)
 		        "the bridge or the card behind it is gone (the log has the reason)");
 	else
 		snprintf(words, sizeof(words), "the command failed: %s", strerror(-err));
-	return step_end(p, PROBE_SURPRISE, words);
+	return probe_step_end(p, PROBE_SURPRISE, words);
 }
 
 int probe_exec(struct probe *p, const uint8_t *cdb, size_t cdb_len, enum scsi_dir dir, void *buf,
@@ -98,7 +98,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void timing_of(struct probe_timing *out, uint32_t *us, unsigned n)
+void probe_timing_of(struct probe_timing *out, uint32_t *us, unsigned n)
 {
 	uint64_t sum = 0;
 
@@ -129,42 +129,43 @@ static bool step_inquiry(struct probe *p, uint8_t data[INQUIRY_BYTES])
 	const uint8_t cdb[6] = {OP_INQUIRY, 0, 0, 0, INQUIRY_BYTES, 0};
 	struct probe_report *r = p->out;
 
-	step_begin(p, "1", "INQUIRY", "doc", "bridge.md 1.1");
+	probe_step_begin(p, "1", "INQUIRY", "doc", "bridge.md 1.1");
 	int n = probe_exec(p, cdb, sizeof(cdb), SCSI_IN, data, INQUIRY_BYTES);
 
 	if (n < 0)
-		return step_failed(p, n);
+		return probe_step_failed(p, n);
 	scsi_redact(cdb, data, (size_t)n);
 	p->maker =
 	        bridge_maker_of(&(struct usb_identity){.vid = r->usb_vid, .pid = r->usb_pid}, data);
 	copy_text(r->vendor, data + 8, 8);
 	copy_text(r->product, data + 16, 16);
 	copy_text(r->revision, data + 32, 4);
-	step_value(p, "\"%s\" \"%s\" \"%s\", USB %04x:%04x, bcdDevice %04x, %u Mbit/s", r->vendor,
-	        r->product, r->revision, r->usb_vid, r->usb_pid, r->bcd_device, r->usb_mbit);
+	probe_step_value(p, "\"%s\" \"%s\" \"%s\", USB %04x:%04x, bcdDevice %04x, %u Mbit/s",
+	        r->vendor, r->product, r->revision, r->usb_vid, r->usb_pid, r->bcd_device,
+	        r->usb_mbit);
 	if (n < INQUIRY_BYTES || (data[0] & 0x1F)) /* SPC-4: type 0 is a direct access device */
-		return step_end(p, PROBE_SURPRISE, "this is no disk enclosure");
-	return step_end(p, PROBE_AS_EXPECTED, NULL);
+		return probe_step_end(p, PROBE_SURPRISE, "this is no disk enclosure");
+	return probe_step_end(p, PROBE_AS_EXPECTED, NULL);
 }
 
 static bool step_ready(struct probe *p)
 {
 	const uint8_t cdb[6] = {OP_TEST_UNIT_READY};
 
-	step_begin(p, "1", "TEST UNIT READY", "fw", "bridge.md 2.14");
+	probe_step_begin(p, "1", "TEST UNIT READY", "fw", "bridge.md 2.14");
 	int n = probe_exec(p, cdb, sizeof(cdb), SCSI_NONE, NULL, 0);
 
 	if (n >= 0) {
-		step_value(p, "ready");
-		return step_end(p, PROBE_SURPRISE,
+		probe_step_value(p, "ready");
+		return probe_step_end(p, PROBE_SURPRISE,
 		        "the enclosure holds a disk; nothing more is sent to it");
 	}
 	if (n != -EIO || !p->sense.key)
-		return step_failed(p, n);
-	step_value(p, "%x/%02x/%02x", p->sense.key, p->sense.asc, p->sense.ascq);
+		return probe_step_failed(p, n);
+	probe_step_value(p, "%x/%02x/%02x", p->sense.key, p->sense.asc, p->sense.ascq);
 	return p->sense.key == KEY_NOT_READY
-	               ? step_end(p, PROBE_AS_EXPECTED, "no medium, as with a graphics card")
-	               : step_end(p, PROBE_NOTED, "2/3a/00 (no medium) was expected");
+	               ? probe_step_end(p, PROBE_AS_EXPECTED, "no medium, as with a graphics card")
+	               : probe_step_end(p, PROBE_NOTED, "2/3a/00 (no medium) was expected");
 }
 
 static bool step_sense(struct probe *p)
@@ -172,13 +173,13 @@ static bool step_sense(struct probe *p)
 	const uint8_t cdb[6] = {OP_REQUEST_SENSE, 0, 0, 0, SENSE_BYTES, 0};
 	uint8_t data[SENSE_BYTES] = {0};
 
-	step_begin(p, "1", "REQUEST SENSE", "doc", "bridge.md 1.3");
+	probe_step_begin(p, "1", "REQUEST SENSE", "doc", "bridge.md 1.3");
 	int n = probe_exec(p, cdb, sizeof(cdb), SCSI_IN, data, sizeof(data));
 
 	if (n < 0)
-		return step_failed(p, n);
-	step_value(p, "%d bytes, %x/%02x/%02x", n, data[2] & 0x0F, data[12], data[13]);
-	return step_end(
+		return probe_step_failed(p, n);
+	probe_step_value(p, "%d bytes, %x/%02x/%02x", n, data[2] & 0x0F, data[12], data[13]);
+	return probe_step_end(
 	        p, n >= 14 && (data[0] & 0x7E) == 0x70 ? PROBE_AS_EXPECTED : PROBE_NOTED, NULL);
 }
 
@@ -196,9 +197,9 @@ static void run_family(struct probe *p, const uint8_t *inquiry)
 		}
 	if (p->stopped)
 		return;
-	step_begin(p, "2", "bridge family", "doc", "bridge.md 2.18");
-	step_value(p, "\"%s %s\"", p->out->vendor, p->out->product);
-	step_end(p, PROBE_SURPRISE,
+	probe_step_begin(p, "2", "bridge family", "doc", "bridge.md 2.18");
+	probe_step_value(p, "\"%s %s\"", p->out->vendor, p->out->product);
+	probe_step_end(p, PROBE_SURPRISE,
 	        ask ? "no bridge this version knows; nothing more is sent to it"
 	            : "USB ids and INQUIRY name two makers of bridges; nothing more is sent to it");
 }

@@ -25,7 +25,8 @@
 #define TIMED          1000u       /* bridge.md 7.2 step 7 */
 #define LONGEST_ASKED  0x10000u    /* SG_IO may refuse more: bridge.md 1.6 */
 
-int rtl_vendor(struct probe *p, uint8_t op, uint8_t sub, uint32_t addr, void *buf, uint32_t len)
+int probe_rtl_vendor(
+        struct probe *p, uint8_t op, uint8_t sub, uint32_t addr, void *buf, uint32_t len)
 {
 	uint8_t cdb[RTL_CDB_BYTES];
 
@@ -45,7 +46,7 @@ int rtl_vendor(struct probe *p, uint8_t op, uint8_t sub, uint32_t addr, void *bu
 
 static int ask(struct probe *p, uint8_t sub, uint32_t addr, void *buf, uint32_t len)
 {
-	return rtl_vendor(p, RTL_OP_READ, sub, addr, buf, len);
+	return probe_rtl_vendor(p, RTL_OP_READ, sub, addr, buf, len);
 }
 
 static int ask32(struct probe *p, uint8_t sub, uint32_t addr, uint32_t *value)
@@ -72,11 +73,11 @@ static bool golden(struct probe *p)
 	int err = ask(p, RTL_VERSION, 0, v, sizeof(v));
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	snprintf(p->out->firmware, sizeof(p->out->firmware), "%u.%u.%u", get_le32(v),
 	        get_le32(v + 4), get_le32(v + 8));
-	step_value(p, "A6 01, 82 refused, firmware %s", p->out->firmware);
-	return step_end(p, PROBE_SURPRISE,
+	probe_step_value(p, "A6 01, 82 refused, firmware %s", p->out->firmware);
+	return probe_step_end(p, PROBE_SURPRISE,
 	        "the bridge runs its fallback firmware, which cannot reach the card: its main "
 	        "firmware is missing or damaged; install it again with the maker's updater");
 }
@@ -90,20 +91,21 @@ static bool fits(struct probe *p, const uint8_t inquiry[INQUIRY_BYTES])
 	(void)inquiry;
 	if (p->maker != BRIDGE_REALTEK && p->maker != BRIDGE_NAMELESS)
 		return false;
-	step_begin(p, "2", "is it an RTL921x", "fw", "bridge.md 2.18");
+	probe_step_begin(p, "2", "is it an RTL921x", "fw", "bridge.md 2.18");
 	int err = ask(p, RTL_MARKER, 0, &marker, 1);
 
 	if (!err)
 		err = ask32(p, RTL_IC_VERSION, 0, &ic);
 	if (err && !refused(p, err))
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	if (err && marker == 1)
 		return golden(p);
-	step_value(p, "A6 %02x, 82 %08x", marker, ic);
+	probe_step_value(p, "A6 %02x, 82 %08x", marker, ic);
 	if (err || marker != 1 || (ic & ~0xFu) != RTL_IC_VERSION_FIRST)
-		return step_end(p, PROBE_NOTED, "no: expected A6 01 and 82 a001000x") && false;
+		return probe_step_end(p, PROBE_NOTED, "no: expected A6 01 and 82 a001000x") &&
+		       false;
 	p->out->ic_version = ic;
-	return step_end(p, PROBE_AS_EXPECTED,
+	return probe_step_end(p, PROBE_AS_EXPECTED,
 	        "yes (82 may also end the link's power saving until it is plugged in anew)");
 }
 
@@ -112,19 +114,19 @@ static bool step_version(struct probe *p)
 	struct probe_report *r = p->out;
 	uint8_t v[20] = {0};
 
-	step_begin(p, "2", "bridge firmware", "doc", "bridge.md 2.8");
+	probe_step_begin(p, "2", "bridge firmware", "doc", "bridge.md 2.8");
 	int err = ask(p, RTL_VERSION, 0, v, sizeof(v));
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	snprintf(r->firmware, sizeof(r->firmware), "%u.%u.%u", get_le32(v), get_le32(v + 4),
 	        get_le32(v + 8));
 	r->firmware_date = get_le32(v + 16);
 	r->firmware_analysed = rtl_known_firmware(r->firmware);
-	step_value(p, "%s of %u", r->firmware, r->firmware_date);
+	probe_step_value(p, "%s of %u", r->firmware, r->firmware_date);
 	return r->firmware_analysed
-	               ? step_end(p, PROBE_AS_EXPECTED, NULL)
-	               : step_end(p, PROBE_NOTED,
+	               ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
+	               : probe_step_end(p, PROBE_NOTED,
 	                         "nobody has analysed this version: what follows is less sure");
 }
 
@@ -132,17 +134,18 @@ static bool step_quirks(struct probe *p)
 {
 	uint8_t quirks = 0;
 
-	step_begin(p, "2", "updater's quirks", "doc", "bridge.md 2.8");
+	probe_step_begin(p, "2", "updater's quirks", "doc", "bridge.md 2.8");
 	int err = ask(p, RTL_QUIRKS, 0, &quirks, 1);
 
 	if (refused(p, err)) {
-		step_value(p, "5/20/00");
-		return step_end(p, PROBE_AS_EXPECTED, "older firmware does not know this question");
+		probe_step_value(p, "5/20/00");
+		return probe_step_end(
+		        p, PROBE_AS_EXPECTED, "older firmware does not know this question");
 	}
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "%02x", quirks);
-	return step_end(p, PROBE_AS_EXPECTED, NULL);
+		return probe_step_failed(p, err);
+	probe_step_value(p, "%02x", quirks);
+	return probe_step_end(p, PROBE_AS_EXPECTED, NULL);
 }
 
 /* ---- step 3 ---- */
@@ -151,21 +154,21 @@ static bool step_header(struct probe *p)
 {
 	char version[32];
 
-	step_begin(p, "3", "flash header", "fw", "bridge.md 2.7");
+	probe_step_begin(p, "3", "flash header", "fw", "bridge.md 2.7");
 	int err = ask(p, RTL_READ_MEMORY, RTL_MAIN_HEADER, p->header, RTL_MAIN_HEADER_BYTES);
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	const uint8_t *v = p->header + RTL_HEADER_VERSION;
 
 	snprintf(version, sizeof(version), "%u.%u.%u", get_le32(v), get_le32(v + 4),
 	        get_le32(v + 8));
-	step_value(p, "magic %08x, version %s", get_le32(p->header), version);
+	probe_step_value(p, "magic %08x, version %s", get_le32(p->header), version);
 	if (get_le32(p->header) != RTL_MAIN_MAGIC || strcmp(version, p->out->firmware) != 0)
-		return step_end(p, PROBE_SURPRISE,
+		return probe_step_end(p, PROBE_SURPRISE,
 		        "the header does not belong to the running firmware: fallback firmware, or "
 		        "another chip");
-	return step_end(p, PROBE_AS_EXPECTED,
+	return probe_step_end(p, PROBE_AS_EXPECTED,
 	        "this read also lifts the lock on write commands; by itself it changes nothing");
 }
 
@@ -175,38 +178,38 @@ static bool step_link(struct probe *p)
 {
 	uint8_t link[16] = {0};
 
-	step_begin(p, "4", "what is behind the bridge", "fw", "bridge.md 2.8");
+	probe_step_begin(p, "4", "what is behind the bridge", "fw", "bridge.md 2.8");
 	int err = ask(p, RTL_LINK, 0, link, sizeof(link));
 
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "state %02x, link type %u", link[0], link[8]);
+		return probe_step_failed(p, err);
+	probe_step_value(p, "state %02x, link type %u", link[0], link[8]);
 	if (link[0] == 0xFF)
-		return step_end(p, PROBE_SURPRISE,
+		return probe_step_end(p, PROBE_SURPRISE,
 		        "no PCIe device: power the card before the enclosure gets USB power, and "
 		        "check the adapter's cables");
 	if (link[0] != RTL_LINK_STATE_OTHER || link[8] != RTL_LINK_TYPE_PCIE)
-		return step_end(p, PROBE_SURPRISE,
+		return probe_step_end(p, PROBE_SURPRISE,
 		        "the enclosure holds a disk or a card reader, not a graphics card");
-	return step_end(p, PROBE_AS_EXPECTED, "a PCIe device that is no disk");
+	return probe_step_end(p, PROBE_AS_EXPECTED, "a PCIe device that is no disk");
 }
 
 static bool step_status(struct probe *p)
 {
 	uint8_t medium = 0, status[116] = {0};
 
-	step_begin(p, "4", "medium and status", "fw", "bridge.md 2.8");
+	probe_step_begin(p, "4", "medium and status", "fw", "bridge.md 2.8");
 	int err = ask(p, RTL_MEDIUM, 0, &medium, 1);
 
 	if (!err)
 		err = ask(p, RTL_STATUS, 0, status, sizeof(status));
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "B2 %02x, B5 state %u, medium %u", medium, get_le32(status + 68),
+		return probe_step_failed(p, err);
+	probe_step_value(p, "B2 %02x, B5 state %u, medium %u", medium, get_le32(status + 68),
 	        get_le32(status + 72));
 	if ((medium & 1) || get_le32(status + 72))
-		return step_end(p, PROBE_SURPRISE, "the bridge sees a medium");
-	return step_end(p,
+		return probe_step_end(p, PROBE_SURPRISE, "the bridge sees a medium");
+	return probe_step_end(p,
 	        get_le32(status + 68) == RTL_LINK_STATE_OTHER ? PROBE_AS_EXPECTED : PROBE_NOTED,
 	        NULL);
 }
@@ -217,19 +220,20 @@ static bool step_port(struct probe *p)
 {
 	uint32_t control, engine;
 
-	step_begin(p, "5", "PCIe port and TLP engine", "inf", "bridge.md 2.11, 2.13");
+	probe_step_begin(p, "5", "PCIe port and TLP engine", "inf", "bridge.md 2.11, 2.13");
 	int err = ask32(p, RTL_READ_REGISTER, RTL_PORT_CONTROL, &control);
 
 	if (!err)
 		err = ask32(p, RTL_READ_REGISTER, ENGINE_STATUS, &engine);
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "port %08x, engine %08x", control, engine);
+		return probe_step_failed(p, err);
+	probe_step_value(p, "port %08x, engine %08x", control, engine);
 	if (engine & ENGINE_BUSY)
-		return step_end(p, PROBE_SURPRISE, "the TLP engine is busy while nobody uses it");
+		return probe_step_end(
+		        p, PROBE_SURPRISE, "the TLP engine is busy while nobody uses it");
 	return control & RTL_PORT_LINK_UP
-	               ? step_end(p, PROBE_AS_EXPECTED, "link up, engine idle")
-	               : step_end(p, PROBE_SURPRISE, "the bridge's link state is not \"up\"");
+	               ? probe_step_end(p, PROBE_AS_EXPECTED, "link up, engine idle")
+	               : probe_step_end(p, PROBE_SURPRISE, "the bridge's link state is not \"up\"");
 }
 
 /* ---- step 6 ---- */
@@ -239,7 +243,7 @@ static bool step_card(struct probe *p)
 	struct probe_report *r = p->out;
 	uint32_t before, after;
 
-	step_begin(p, "6", "the card's identity", "fw", "bridge.md 2.9, 2.11");
+	probe_step_begin(p, "6", "the card's identity", "fw", "bridge.md 2.9, 2.11");
 	int err = ask32(p, RTL_READ_REGISTER, ENGINE_STATUS, &before);
 
 	if (!err)
@@ -247,19 +251,20 @@ static bool step_card(struct probe *p)
 	if (!err)
 		err = ask32(p, RTL_READ_REGISTER, ENGINE_STATUS, &after);
 	if (refused(p, err))
-		return step_end(p, PROBE_SURPRISE,
+		return probe_step_end(p, PROBE_SURPRISE,
 		        "configuration reads are refused: fallback firmware or no PCIe link");
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "%04x:%04x, engine slot %u then %u", r->card_id & 0xFFFF, r->card_id >> 16,
-	        ENGINE_SLOT(before), ENGINE_SLOT(after));
+		return probe_step_failed(p, err);
+	probe_step_value(p, "%04x:%04x, engine slot %u then %u", r->card_id & 0xFFFF,
+	        r->card_id >> 16, ENGINE_SLOT(before), ENGINE_SLOT(after));
 	if (r->card_id == 0xFFFFFFFF || r->card_id == 0 || (r->card_id & 0xFFFF) == 1)
-		return step_end(p, PROBE_SURPRISE, "the card does not answer (bridge.md 4.1)");
+		return probe_step_end(
+		        p, PROBE_SURPRISE, "the card does not answer (bridge.md 4.1)");
 	if ((r->card_id & 0xFFFF) != AMD || r->card_id >> 16 != POLARIS_10)
-		return step_end(p, PROBE_SURPRISE, "1002:67df was expected: not an RX 580");
+		return probe_step_end(p, PROBE_SURPRISE, "1002:67df was expected: not an RX 580");
 	return ENGINE_SLOT(after) == (ENGINE_SLOT(before) + 1) % 4
-	               ? step_end(p, PROBE_AS_EXPECTED, NULL)
-	               : step_end(p, PROBE_NOTED,
+	               ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
+	               : probe_step_end(p, PROBE_NOTED,
 	                         "one read was expected to move the engine by one slot");
 }
 
@@ -267,37 +272,38 @@ static bool step_class(struct probe *p)
 {
 	uint32_t v;
 
-	step_begin(p, "6", "class of the card", "doc", "bridge.md 4.2");
+	probe_step_begin(p, "6", "class of the card", "doc", "bridge.md 4.2");
 	int err = ask32(p, RTL_CFG_READ, CFG_CLASS, &v);
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	p->out->card_class = v >> 8;
-	step_value(p, "%06x, revision %02x", v >> 8, v & 0xFF);
-	return v >> 24 == 3 ? step_end(p, PROBE_AS_EXPECTED, "a display controller")
-	                    : step_end(p, PROBE_SURPRISE, "03xxxx was expected");
+	probe_step_value(p, "%06x, revision %02x", v >> 8, v & 0xFF);
+	return v >> 24 == 3 ? probe_step_end(p, PROBE_AS_EXPECTED, "a display controller")
+	                    : probe_step_end(p, PROBE_SURPRISE, "03xxxx was expected");
 }
 
 static bool step_bars(struct probe *p)
 {
 	uint32_t *bar = p->out->bar;
 
-	step_begin(p, "6", "where the firmware put the BARs", "fw", "bridge.md 2.14");
+	probe_step_begin(p, "6", "where the firmware put the BARs", "fw", "bridge.md 2.14");
 	for (unsigned i = 0; i < 6; i++) {
 		int err = ask32(p, RTL_CFG_READ, CFG_BAR0 + 4 * i, &bar[i]);
 
 		if (err)
-			return step_failed(p, err);
-		step_value(p, "%s%08x", i ? " " : "", bar[i]);
+			return probe_step_failed(p, err);
+		probe_step_value(p, "%s%08x", i ? " " : "", bar[i]);
 	}
 	p->base = bar[0] & ~BAR_FLAGS;
 	p->bar5 = bar[5] & ~BAR_FLAGS;
 	if (!p->base || !p->bar5 || (bar[0] & 1) || (bar[5] & 1) || bar[1])
-		return step_end(p, PROBE_SURPRISE,
+		return probe_step_end(p, PROBE_SURPRISE,
 		        "BAR0 or BAR5 is not a memory BAR below 4 GiB: out of this bridge's reach");
 	return bar[0] >> 4 == 0xF0000000u >> 4 && bar[5] == 0xE0040000u /* bridge.md 2.14 */
-	               ? step_end(p, PROBE_AS_EXPECTED, NULL)
-	               : step_end(p, PROBE_NOTED, "BAR0 f0000000 and BAR5 e0040000 were expected");
+	               ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
+	               : probe_step_end(
+	                         p, PROBE_NOTED, "BAR0 f0000000 and BAR5 e0040000 were expected");
 }
 
 /* ---- step 7 ---- */
@@ -308,24 +314,24 @@ static bool step_timing(
 	static uint32_t us[TIMED];
 	uint32_t first = 0, v;
 
-	step_begin(p, "7", title, "inf", "bridge.md 6");
+	probe_step_begin(p, "7", title, "inf", "bridge.md 6");
 	for (unsigned i = 0; i < TIMED; i++) {
 		int err = ask32(p, sub, addr, &v);
 
 		if (err)
-			return step_failed(p, err);
+			return probe_step_failed(p, err);
 		if (i == 0)
 			first = v;
 		else if (sub == RTL_CFG_READ && v != first) {
-			step_value(p, "%08x, then %08x", first, v);
-			return step_end(p, PROBE_SURPRISE, "the same read gave two values");
+			probe_step_value(p, "%08x, then %08x", first, v);
+			return probe_step_end(p, PROBE_SURPRISE, "the same read gave two values");
 		}
 		us[i] = scsi_last_us(p->scsi);
 	}
-	timing_of(out, us, TIMED);
-	step_value(p, "%u times: min %u, median %u, 99 %% %u, max %u us", out->n, out->min_us,
+	probe_timing_of(out, us, TIMED);
+	probe_step_value(p, "%u times: min %u, median %u, 99 %% %u, max %u us", out->n, out->min_us,
 	        out->median_us, out->p99_us, out->max_us);
-	return step_end(p, PROBE_AS_EXPECTED, NULL);
+	return probe_step_end(p, PROBE_AS_EXPECTED, NULL);
 }
 
 /* How much one command may move (K10). What is too long is refused, in the versions whose images
@@ -336,10 +342,11 @@ static bool step_longest(struct probe *p)
 	uint32_t best = RTL_MAX_CHUNK;
 	int err = 0;
 
-	step_begin(p, "7", "longest transfer", "fw", "bridge.md 2.6");
+	probe_step_begin(p, "7", "longest transfer", "fw", "bridge.md 2.6");
 	if (!p->out->firmware_analysed) {
-		step_value(p, "not asked");
-		return step_end(p, PROBE_NOTED, "4096 bytes will do; more is not safe to ask for");
+		probe_step_value(p, "not asked");
+		return probe_step_end(
+		        p, PROBE_NOTED, "4096 bytes will do; more is not safe to ask for");
 	}
 	for (uint32_t len = 2 * best; len <= LONGEST_ASKED && !err; len *= 2) {
 		err = ask(p, RTL_READ_MEMORY, RTL_SRAM, data, len);
@@ -347,12 +354,13 @@ static bool step_longest(struct probe *p)
 			best = len;
 	}
 	if (err && !refused(p, err))
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	p->out->max_transfer = best;
-	step_value(p, "%u bytes%s", best, err ? ", more is refused with 5/20/00" : " at least");
+	probe_step_value(
+	        p, "%u bytes%s", best, err ? ", more is refused with 5/20/00" : " at least");
 	return best == RTL_MAX_CHUNK
-	               ? step_end(p, PROBE_AS_EXPECTED, NULL)
-	               : step_end(p, PROBE_NOTED,
+	               ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
+	               : probe_step_end(p, PROBE_NOTED,
 	                         "4096 was expected of a bridge without a disk; the driver stays "
 	                         "with 4096, to let others in between");
 }
@@ -369,20 +377,20 @@ static bool step_registers(struct probe *p)
 	struct probe_report *r = p->out;
 	uint32_t scratch;
 
-	step_begin(p, "8", "the card's registers", "fw", "bridge.md 2.10");
+	probe_step_begin(p, "8", "the card's registers", "fw", "bridge.md 2.10");
 	int err = read_memory(p, p->bar5 + REG_CONFIG_MEMSIZE, &r->memory_mib);
 
 	if (!err)
 		err = read_memory(p, p->bar5 + REG_BIOS_SCRATCH_7, &scratch);
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	r->posted = scratch != 0xFFFFFFFF && (scratch & ASIC_INIT_DONE);
-	step_value(p, "CONFIG_MEMSIZE %u MiB, BIOS_SCRATCH_7 %08x", r->memory_mib, scratch);
+	probe_step_value(p, "CONFIG_MEMSIZE %u MiB, BIOS_SCRATCH_7 %08x", r->memory_mib, scratch);
 	if (r->memory_mib == 0xFFFFFFFF || r->memory_mib == r->card_id)
-		return step_end(p, PROBE_SURPRISE,
+		return probe_step_end(p, PROBE_SURPRISE,
 		        "BAR5 gives no register's value: memory reads do not reach the card");
-	return r->posted ? step_end(p, PROBE_AS_EXPECTED, "the card's VBIOS has run")
-	                 : step_end(p, PROBE_NOTED,
+	return r->posted ? probe_step_end(p, PROBE_AS_EXPECTED, "the card's VBIOS has run")
+	                 : probe_step_end(p, PROBE_NOTED,
 	                           "the card's VBIOS has not run: its memory cannot be used yet");
 }
 
@@ -392,16 +400,16 @@ static bool step_vram(struct probe *p)
 
 	if (!p->out->posted) /* bridge.md 7.2 step 11: VRAM only after POST */
 		return true;
-	step_begin(p, "8", "the card's memory", "fw", "bridge.md 2.10");
+	probe_step_begin(p, "8", "the card's memory", "fw", "bridge.md 2.10");
 	int err = read_memory(p, p->base + RTL_PROBE_VRAM, &first);
 
 	if (!err)
 		err = read_memory(p, p->base + RTL_PROBE_VRAM, &second);
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "%08x, again %08x", first, second);
-	return first == second ? step_end(p, PROBE_AS_EXPECTED, NULL)
-	                       : step_end(p, PROBE_NOTED, "twice the same was expected");
+		return probe_step_failed(p, err);
+	probe_step_value(p, "%08x, again %08x", first, second);
+	return first == second ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
+	                       : probe_step_end(p, PROBE_NOTED, "twice the same was expected");
 }
 
 /* What a read that nobody answers looks like (K2), and that the card is still there after it. */
@@ -409,36 +417,38 @@ static bool step_unclaimed(struct probe *p)
 {
 	uint32_t value, id;
 
-	step_begin(p, "8", "a read nobody answers", "fw", "bridge.md 2.10");
+	probe_step_begin(p, "8", "a read nobody answers", "fw", "bridge.md 2.10");
 	int err = read_memory(p, UNCLAIMED, &value);
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	p->out->unclaimed_us = scsi_last_us(p->scsi);
 	err = ask32(p, RTL_CFG_READ, 0, &id);
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "%08x after %u us, then card %08x", value, p->out->unclaimed_us, id);
+		return probe_step_failed(p, err);
+	probe_step_value(p, "%08x after %u us, then card %08x", value, p->out->unclaimed_us, id);
 	return id == p->out->card_id
-	               ? step_end(p, PROBE_AS_EXPECTED, "good status with old data, as expected")
-	               : step_end(p, PROBE_SURPRISE, "the card is gone after it");
+	               ? probe_step_end(
+	                         p, PROBE_AS_EXPECTED, "good status with old data, as expected")
+	               : probe_step_end(p, PROBE_SURPRISE, "the card is gone after it");
 }
 
 /* ---- step 12 ---- */
 
-bool rtl_heartbeat(struct probe *p)
+bool probe_rtl_heartbeat(struct probe *p)
 {
 	uint8_t now[RTL_MAIN_HEADER_BYTES];
 
-	step_begin(p, "12", "heartbeat", "fw", "bridge.md 7.2");
+	probe_step_begin(p, "12", "heartbeat", "fw", "bridge.md 7.2");
 	int err = ask(p, RTL_READ_MEMORY, RTL_MAIN_HEADER, now, sizeof(now));
 
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "flash header %s", memcmp(now, p->header, sizeof(now)) ? "differs" : "same");
+		return probe_step_failed(p, err);
+	probe_step_value(
+	        p, "flash header %s", memcmp(now, p->header, sizeof(now)) ? "differs" : "same");
 	return memcmp(now, p->header, sizeof(now)) == 0
-	               ? step_end(p, PROBE_AS_EXPECTED, NULL)
-	               : step_end(p, PROBE_SURPRISE,
+	               ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
+	               : probe_step_end(p, PROBE_SURPRISE,
 	                         "the bridge is not what it was before the write: unplug it, do "
 	                         "not try again");
 }
@@ -454,9 +464,9 @@ static void steps(struct probe *p)
 	          step_registers(p) && step_vram(p) && step_unclaimed(p);
 
 	if (on && p->opt.write_level >= 1)
-		on = rtl_write_config(p);
+		on = probe_rtl_write_config(p);
 	if (on && p->opt.write_level >= 2)
-		on = rtl_write_card(p);
+		on = probe_rtl_write_card(p);
 	/* last: an answer that long is in the trace as a digest only, and ends its replay */
 	if (on)
 		step_longest(p);

@@ -17,43 +17,43 @@ static bool step_root_complex(struct probe *p)
 {
 	struct bridge_info info;
 
-	step_begin(p, "10", "the bridge's own port", "fw", "bridge.md 2.12, 2.13");
+	probe_step_begin(p, "10", "the bridge's own port", "fw", "bridge.md 2.12, 2.13");
 	p->step->writes = true; /* which register is asked for */
 	int err = p->bridge->ops->look_at_link(p->bridge);
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	p->bridge->ops->read_info(p->bridge, &info);
 	const struct bridge_link *l = &info.link;
 
 	p->out->link_speed = l->speed;
 	p->out->link_width = l->width;
-	step_value(p, "link %s, generation %u x%u of %u x%u", l->up ? "up" : "down", l->speed,
+	probe_step_value(p, "link %s, generation %u x%u of %u x%u", l->up ? "up" : "down", l->speed,
 	        l->width, l->max_speed, l->max_width);
 	bool sane = l->speed >= 1 && l->speed <= l->max_speed && l->width >= 1 &&
 	            l->width <= l->max_width;
 
-	return step_end(p, sane ? PROBE_AS_EXPECTED : PROBE_NOTED,
+	return probe_step_end(p, sane ? PROBE_AS_EXPECTED : PROBE_NOTED,
 	               sane ? NULL : "no link speaks like that; nothing depends on it") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
 static bool step_byte_stores(struct probe *p)
 {
 	bool ok = false;
 
-	step_begin(p, "10", "byte stores into the raw engine", "inf", "bridge.md 2.11");
+	probe_step_begin(p, "10", "byte stores into the raw engine", "inf", "bridge.md 2.11");
 	p->step->writes = true;
 	int err = rtl921x_byte_stores(p->bridge, &ok);
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	p->out->byte_stores = ok ? PROBE_PROVEN : PROBE_NO;
-	step_value(p, "8 bytes %s", ok ? "arrive" : "do not arrive");
-	return step_end(p, PROBE_AS_EXPECTED,
+	probe_step_value(p, "8 bytes %s", ok ? "arrive" : "do not arrive");
+	return probe_step_end(p, PROBE_AS_EXPECTED,
 	               ok ? "one command can fill whole slots"
 	                  : "as is probable; every dword of a slot takes a command of its own") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
 /* Reads in pieces that a trace shows. */
@@ -124,11 +124,11 @@ static int try_lengths(struct probe *p, int (*try_one)(struct probe *, unsigned,
 	*most = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(lengths) && ok && lengths[i] <= limit; i++) {
 		err = try_one(p, lengths[i], &ok);
-		step_value(p, "%s%u %s", i ? ", " : "", lengths[i], ok ? "ok" : "no");
+		probe_step_value(p, "%s%u %s", i ? ", " : "", lengths[i], ok ? "ok" : "no");
 		if (ok)
 			*most = lengths[i];
 	}
-	step_value(p, " (dwords)");
+	probe_step_value(p, " (dwords)");
 	return err;
 }
 
@@ -136,42 +136,42 @@ static bool step_long_tlp(struct probe *p, unsigned *most)
 {
 	uint8_t before[4 * RTL_ENGINE_MAX_DWORDS];
 
-	step_begin(p, "11", "a TLP of many dwords", "inf", "bridge.md 2.11");
+	probe_step_begin(p, "11", "a TLP of many dwords", "inf", "bridge.md 2.11");
 	p->step->writes = true;
 	int err = read_vram(p, before, sizeof(before));
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	err = try_lengths(p, try_long, RTL_ENGINE_MAX_DWORDS, most);
 	int back = write_vram(p, before, sizeof(before));
 
 	if (err || back)
-		return step_failed(p, err ? err : back);
+		return probe_step_failed(p, err ? err : back);
 	p->out->long_tlp = *most;
-	return step_end(p, PROBE_AS_EXPECTED,
+	return probe_step_end(p, PROBE_AS_EXPECTED,
 	               *most ? "more than the firmware ever asks of it" : "one dword it is") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
 static bool step_burst(struct probe *p, unsigned limit)
 {
 	static uint8_t before[BURST_BYTES];
 
-	step_begin(p, "11", "bulk writes in bursts", "inf", "bridge.md 2.11");
+	probe_step_begin(p, "11", "bulk writes in bursts", "inf", "bridge.md 2.11");
 	p->step->writes = true;
 	int err = read_vram(p, before, sizeof(before));
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	err = try_lengths(p, try_burst, limit, &p->out->engine_burst);
 	int back = write_vram(p, before, sizeof(before));
 
 	if (err || back)
-		return step_failed(p, err ? err : back);
-	return step_end(p, PROBE_AS_EXPECTED,
+		return probe_step_failed(p, err ? err : back);
+	return probe_step_end(p, PROBE_AS_EXPECTED,
 	               p->out->engine_burst ? "3 commands for up to 496 bytes"
 	                                    : "bulk writes stay with one byte a TLP") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
 /* Each only after the one it builds on, and VRAM only after POST: bridge.md 7.2 step 11. */
@@ -213,31 +213,31 @@ static bool step_wide(struct probe *p)
 
 	if (!p->out->posted)
 		return true;
-	step_begin(p, "11", "addresses above 4 GiB", "inf", "bridge.md 2.11");
+	probe_step_begin(p, "11", "addresses above 4 GiB", "inf", "bridge.md 2.11");
 	p->step->writes = true;
 	int err = p->bridge->ops->mem_read32(p->bridge, p->base + RTL_PROBE_VRAM, &before);
 
 	if (err)
-		return step_failed(p, err);
-	err = rtl_write_bar(p, CFG_BAR0_HIGH, 1, ~0u);
+		return probe_step_failed(p, err);
+	err = probe_rtl_write_bar(p, CFG_BAR0_HIGH, 1, ~0u);
 	if (!err)
 		err = try_wide(p, before, &ok);
-	int back = rtl_write_bar(p, CFG_BAR0_HIGH, 0, ~0u);
+	int back = probe_rtl_write_bar(p, CFG_BAR0_HIGH, 0, ~0u);
 
 	if (!back)
 		back = p->bridge->ops->mem_read32(p->bridge, p->base + RTL_PROBE_VRAM, &after);
 	if ((err && err != -ETIMEDOUT) || back)
-		return step_failed(p, back ? back : err);
-	step_value(p, "%s, afterwards %08x again", ok ? "reached" : "not reached", after);
+		return probe_step_failed(p, back ? back : err);
+	probe_step_value(p, "%s, afterwards %08x again", ok ? "reached" : "not reached", after);
 	if (after != before)
-		return step_end(p, PROBE_SURPRISE, "the card's memory is not where it was");
+		return probe_step_end(p, PROBE_SURPRISE, "the card's memory is not where it was");
 	p->out->wide = ok ? PROBE_PROVEN : PROBE_NO;
-	return step_end(p, PROBE_AS_EXPECTED,
+	return probe_step_end(p, PROBE_AS_EXPECTED,
 	               ok ? "BARs may lie there; BAR0 is back" : "BARs stay below; BAR0 is back") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
-bool rtl_probe_engine(struct probe *p)
+bool probe_rtl_engine(struct probe *p)
 {
 	return step_root_complex(p) && step_byte_stores(p) && steps_long(p) && step_wide(p);
 }

@@ -22,26 +22,27 @@
 
 /* ---- step 9 ---- */
 
-bool rtl_write_config(struct probe *p)
+bool probe_rtl_write_config(struct probe *p)
 {
 	uint8_t before[2], after[2];
 
-	step_begin(p, "9", "first write: the command register, unchanged", "fw", "bridge.md 2.9");
+	probe_step_begin(
+	        p, "9", "first write: the command register, unchanged", "fw", "bridge.md 2.9");
 	p->step->writes = true;
-	int err = rtl_vendor(p, RTL_OP_READ, RTL_CFG_READ, CFG_COMMAND, before, 2);
+	int err = probe_rtl_vendor(p, RTL_OP_READ, RTL_CFG_READ, CFG_COMMAND, before, 2);
 
 	if (!err)
-		err = rtl_vendor(p, RTL_OP_WRITE, RTL_CFG_WRITE, CFG_COMMAND, before, 2);
+		err = probe_rtl_vendor(p, RTL_OP_WRITE, RTL_CFG_WRITE, CFG_COMMAND, before, 2);
 	if (!err)
-		err = rtl_vendor(p, RTL_OP_READ, RTL_CFG_READ, CFG_COMMAND, after, 2);
+		err = probe_rtl_vendor(p, RTL_OP_READ, RTL_CFG_READ, CFG_COMMAND, after, 2);
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "%04x, after writing it %04x", get_le16(before), get_le16(after));
+		return probe_step_failed(p, err);
+	probe_step_value(p, "%04x, after writing it %04x", get_le16(before), get_le16(after));
 	bool same = get_le16(before) == get_le16(after);
 
-	return step_end(p, same ? PROBE_AS_EXPECTED : PROBE_SURPRISE,
+	return probe_step_end(p, same ? PROBE_AS_EXPECTED : PROBE_SURPRISE,
 	               same ? NULL : "writing what was there has changed it") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
 /* ---- step 10 ---- */
@@ -61,17 +62,17 @@ static bool step_driver(struct probe *p)
 	static const struct bridge_hooks none;
 	struct bridge_info info;
 
-	step_begin(p, "10", "the driver takes the bridge", "fw", "bridge.md 7.4");
+	probe_step_begin(p, "10", "the driver takes the bridge", "fw", "bridge.md 7.4");
 	int err = bridge_open(&p->bridge, p->scsi, &none);
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	p->bridge->ops->read_info(p->bridge, &info);
-	step_value(p, "%s, firmware %s, base %08llx", info.family, info.firmware,
+	probe_step_value(p, "%s, firmware %s, base %08llx", info.family, info.firmware,
 	        (unsigned long long)info.window_base);
 	return info.window_base == p->base
-	               ? step_end(p, PROBE_AS_EXPECTED, NULL)
-	               : step_end(p, PROBE_SURPRISE, "BAR0 has moved since step 6");
+	               ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
+	               : probe_step_end(p, PROBE_SURPRISE, "BAR0 has moved since step 6");
 }
 
 /* write_and_look - two patterns, then what was there before. *ok: each read back as written. */
@@ -89,7 +90,7 @@ static int write_and_look(struct probe *p, uint64_t addr, bool *ok)
 		if (!err)
 			err = mem_read32(p, addr, &now);
 		if (!err)
-			step_value(p, "%s%08x", i ? " " : "", now);
+			probe_step_value(p, "%s%08x", i ? " " : "", now);
 		*ok &= !err && now == patterns[i];
 	}
 	if (!err)
@@ -104,27 +105,27 @@ static bool step_scratch(struct probe *p)
 {
 	bool ok;
 
-	step_begin(p, "10", "BIOS_SCRATCH_0 by the raw engine", "fw", "bridge.md 2.11");
+	probe_step_begin(p, "10", "BIOS_SCRATCH_0 by the raw engine", "fw", "bridge.md 2.11");
 	p->step->writes = true;
 	int err = write_and_look(p, p->bar5 + SCRATCH, &ok);
 
 	if (err)
-		return step_failed(p, err);
-	return step_end(p, ok ? PROBE_AS_EXPECTED : PROBE_SURPRISE,
+		return probe_step_failed(p, err);
+	return probe_step_end(p, ok ? PROBE_AS_EXPECTED : PROBE_SURPRISE,
 	               ok ? "both patterns came back; the old value is restored"
 	                  : "register writes do not arrive: the card cannot be driven") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
 /* A dword of the bridge's SRAM, or part of it, by the bridge's CPU. */
 static int sram_read(struct probe *p, uint32_t addr, void *buf, uint32_t len)
 {
-	return rtl_vendor(p, RTL_OP_READ, RTL_READ_MEMORY, addr, buf, len);
+	return probe_rtl_vendor(p, RTL_OP_READ, RTL_READ_MEMORY, addr, buf, len);
 }
 
 static int sram_write(struct probe *p, uint32_t addr, void *buf, uint32_t len)
 {
-	return rtl_vendor(p, RTL_OP_WRITE, RTL_WRITE_REGISTER, addr, buf, len);
+	return probe_rtl_vendor(p, RTL_OP_WRITE, RTL_WRITE_REGISTER, addr, buf, len);
 }
 
 /* Three windows, the first and the last of the SRAM among them, all written before one is read: a
@@ -157,19 +158,19 @@ static bool step_sram(struct probe *p)
 {
 	bool same = true;
 
-	step_begin(p, "10", "the bridge's SRAM, out and in", "inf", "bridge.md 2.17");
+	probe_step_begin(p, "10", "the bridge's SRAM, out and in", "inf", "bridge.md 2.17");
 	p->step->writes = true;
 	int err = try_sram(p, &same);
 
 	if (err)
-		return step_failed(p, err);
+		return probe_step_failed(p, err);
 	p->out->sram = same ? PROBE_PROVEN : PROBE_NO;
-	step_value(p, "%u windows of %u bytes in %u KiB %s", SRAM_WINDOWS, SRAM_BYTES,
+	probe_step_value(p, "%u windows of %u bytes in %u KiB %s", SRAM_WINDOWS, SRAM_BYTES,
 	        RTL_SRAM_BYTES >> 10, same ? "came back" : "did not come back");
-	return step_end(p, same ? PROBE_AS_EXPECTED : PROBE_NOTED,
+	return probe_step_end(p, same ? PROBE_AS_EXPECTED : PROBE_NOTED,
 	               "by the bridge's own processor; whether the card's DMA gets there (PCIe "
 	               "13200000, K9) stays unproven: that needs a card that runs") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
 /* Reads only, but the engine must be written to ask. */
@@ -177,21 +178,21 @@ static bool step_function_1(struct probe *p)
 {
 	uint32_t id = 0;
 
-	step_begin(p, "10", "function 1 by the raw engine", "inf", "bridge.md 2.11");
+	probe_step_begin(p, "10", "function 1 by the raw engine", "inf", "bridge.md 2.11");
 	p->step->writes = true;
 	int err = rtl921x_function_read(p->bridge, 1, 0, &id);
 
 	if (err)
-		return step_failed(p, err);
-	step_value(p, "%04x:%04x", id & 0xFFFF, id >> 16);
+		return probe_step_failed(p, err);
+	probe_step_value(p, "%04x:%04x", id & 0xFFFF, id >> 16);
 	p->out->function_1 = id == FUNCTION_1_ID ? PROBE_PROVEN : PROBE_NO;
-	return step_end(p, id == FUNCTION_1_ID ? PROBE_AS_EXPECTED : PROBE_NOTED,
+	return probe_step_end(p, id == FUNCTION_1_ID ? PROBE_AS_EXPECTED : PROBE_NOTED,
 	               id == FUNCTION_1_ID ? "the card's audio function"
 	                                   : "1002:aaf0 was expected; nothing depends on it") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
-int rtl_write_bar(struct probe *p, unsigned reg, uint32_t value, uint32_t mask)
+int probe_rtl_write_bar(struct probe *p, unsigned reg, uint32_t value, uint32_t mask)
 {
 	const struct bridge_ops *ops = p->bridge->ops;
 	uint32_t command, now;
@@ -214,7 +215,7 @@ int rtl_write_bar(struct probe *p, unsigned reg, uint32_t value, uint32_t mask)
 
 static int move_bar5(struct probe *p, uint32_t to)
 {
-	return rtl_write_bar(p, CFG_BAR5, to, ~0xFu);
+	return probe_rtl_write_bar(p, CFG_BAR5, to, ~0xFu);
 }
 
 /* try_alias - BAR5 is where the trick needs it. One dword by E3/34; the SRAM must have caught the
@@ -246,7 +247,7 @@ static int try_alias(struct probe *p, uint32_t bar5, bool *ok, bool *caught)
 		return err;
 	*ok = now == pattern;
 	*caught = get_le32(stray) == pattern;
-	step_value(p, "%s, stray store %s", *ok ? "arrives" : "does not arrive",
+	probe_step_value(p, "%s, stray store %s", *ok ? "arrives" : "does not arrive",
 	        *caught ? "caught by the SRAM" : "not seen in the SRAM");
 	return 0;
 }
@@ -270,12 +271,12 @@ static bool step_alias(struct probe *p)
 	uint32_t to = (uint32_t)rtl921x_alias_address(p->bridge);
 	bool ok = false, caught = false;
 
-	step_begin(p, "10", "the alias trick", "inf", "bridge.md 2.10");
+	probe_step_begin(p, "10", "the alias trick", "inf", "bridge.md 2.10");
 	p->step->writes = true;
-	step_value(p, "BAR5 at %08x: ", to);
+	probe_step_value(p, "BAR5 at %08x: ", to);
 	if (!bars_clear_of(p->out, to)) {
 		p->out->alias_write = PROBE_NO;
-		return step_end(p, PROBE_NOTED, "not tried: BAR5 cannot be placed there");
+		return probe_step_end(p, PROBE_NOTED, "not tried: BAR5 cannot be placed there");
 	}
 	int err = move_bar5(p, to);
 
@@ -284,16 +285,16 @@ static bool step_alias(struct probe *p)
 	int back = move_bar5(p, p->bar5);
 
 	if (err || back)
-		return step_failed(p, err ? err : back);
+		return probe_step_failed(p, err ? err : back);
 	p->out->alias_write = ok && caught ? PROBE_PROVEN : PROBE_NO;
-	return step_end(p, ok && caught ? PROBE_AS_EXPECTED : PROBE_NOTED,
+	return probe_step_end(p, ok && caught ? PROBE_AS_EXPECTED : PROBE_NOTED,
 	               ok && caught ? "a register write in one command; BAR5 is back"
 	                            : "register writes stay with the raw engine; BAR5 is back") &&
-	       rtl_heartbeat(p);
+	       probe_rtl_heartbeat(p);
 }
 
-bool rtl_write_card(struct probe *p)
+bool probe_rtl_write_card(struct probe *p)
 {
 	return step_driver(p) && step_scratch(p) && step_sram(p) && step_function_1(p) &&
-	       rtl_probe_engine(p) && step_alias(p);
+	       probe_rtl_engine(p) && step_alias(p);
 }
