@@ -12,7 +12,6 @@
 #include "device/err.h"
 #include "device/name.h"
 #include "fs/blob.h"
-#include "fs/keep_large.h"
 #include "fs/nodes.h"
 #include "fs/owners.h"
 #include "fs/plans.h"
@@ -204,43 +203,6 @@ static void note_failure(struct fs *fs, const char *name, const char *why)
 	fs_unlock(fs);
 }
 
-static bool is_large(struct fs *fs, struct node *n)
-{
-	fs_lock(fs);
-	bool large = blob_of(n)->len > KEEP_LARGE;
-	fs_unlock(fs);
-	return large;
-}
-
-/* The next owner of the card finds it with its text: the one it has, if we found it ourselves. What
- * is long is kept when the file has its name: keep_file. */
-static void keep(struct fs *fs, struct plan_file *f, const char *json, size_t len)
-{
-	const struct rx_kept *before = rx_kept_find(fs->rx, 'p', f->name);
-	struct rx_kept k;
-	int err = 0;
-
-	plan_kept(f->plan, &k);
-	if (before)
-		k.owner = before->owner;
-	f->busy++;
-	if (before && before->found)
-		err = rx_keep_again(fs->rx, &k);
-	else if (len <= KEEP_LARGE)
-		err = rx_keep(fs->rx, &k, json, len);
-	f->busy--;
-	fs_count_kept(fs, err);
-}
-
-/* The plan in @n is loaded, under its name. */
-static void keep_file(struct fs *fs, struct node *n)
-{
-	if (is_large(fs, n))
-		keep_large(fs, n);
-	else
-		owner_keep(fs, n);
-}
-
 /* Load @json as plan @name in place of the one that is there. On failure that one stays. */
 static int load(struct fs *fs, const char *name, const char *json, size_t len)
 {
@@ -270,7 +232,7 @@ static int load(struct fs *fs, const char *name, const char *json, size_t len)
 	}
 	err = show(fs, f, plan);
 	if (!err)
-		keep(fs, f, json, len);
+		plan_file_keep(fs, f, json, len);
 	return err;
 }
 
@@ -346,7 +308,7 @@ static int load_file(struct request *r, struct node *n, const char *file)
 	if (err)
 		return err;
 	if (n->linked && r->kind == REQ_FLUSH) /* a rename has yet to name it */
-		keep_file(r->fs, n);
+		plan_file_keep_named(r->fs, n);
 	r->wait_for = 1;
 	return request_again(r);
 }
@@ -429,7 +391,7 @@ static int move(struct request *r, enum node_id type)
 	int err = tree_move(r->fs, r->child, r->node, r->name2);
 	fs_unlock(r->fs);
 	if (!err && type == NODE_PLAN_JSON)
-		keep_file(r->fs, r->child);
+		plan_file_keep_named(r->fs, r->child);
 	return err;
 }
 

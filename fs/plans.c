@@ -6,7 +6,10 @@
 
 #include "device/bytes.h"
 #include "device/clock.h"
+#include "fs/blob.h"
+#include "fs/keep_large.h"
 #include "fs/nodes.h"
+#include "fs/owners.h"
 #include "fs/plans.h"
 
 static void append_losses(struct plan_file *f, const struct plan_record *rec, size_t n)
@@ -87,4 +90,42 @@ void plans_stop(struct fs *fs)
 	for (struct plan_file *f = fs->plans; f; f = f->next)
 		if (f->plan)
 			plan_stop(f->plan);
+}
+
+/* ---- the next owner of the card ---- */
+
+static bool is_large(struct fs *fs, struct node *n)
+{
+	fs_lock(fs);
+	bool large = blob_of(n)->len > KEEP_LARGE;
+	fs_unlock(fs);
+	return large;
+}
+
+/* The next owner of the card finds it with its text: the one it has, if we found it ourselves. What
+ * is long is kept when the file has its name: plan_file_keep_named. */
+void plan_file_keep(struct fs *fs, struct plan_file *f, const char *json, size_t len)
+{
+	const struct rx_kept *before = rx_kept_find(fs->rx, 'p', f->name);
+	struct rx_kept k;
+	int err = 0;
+
+	plan_kept(f->plan, &k);
+	if (before)
+		k.owner = before->owner;
+	f->busy++;
+	if (before && before->found)
+		err = rx_keep_again(fs->rx, &k);
+	else if (len <= KEEP_LARGE)
+		err = rx_keep(fs->rx, &k, json, len);
+	f->busy--;
+	fs_count_kept(fs, err);
+}
+
+void plan_file_keep_named(struct fs *fs, struct node *n)
+{
+	if (is_large(fs, n))
+		keep_large(fs, n);
+	else
+		owner_keep(fs, n);
 }

@@ -35,6 +35,12 @@ void plan_file_collect(struct fs *fs, struct plan_file *f);
 /* plan_file_service - plan_service now; also collects. */
 void plan_file_service(struct fs *fs, struct plan_file *f);
 
+/* plan_file_keep - the next owner of the card finds it, with its text. */
+void plan_file_keep(struct fs *fs, struct plan_file *f, const char *json, size_t len);
+/* plan_file_keep_named - what plan_file_keep could not do before the plan in @n, which is loaded,
+ * had its name. */
+void plan_file_keep_named(struct fs *fs, struct node *n);
+
 /* nodes_plan_io.c: report to the writer of `run`. */
 void plan_run_update(struct fs *fs, struct plan_file *f);
 

@@ -3,9 +3,21 @@
 # lives in its VRAM. After a clean end, or when told to, it starts with nothing.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/plan.sh"
-requires cmp fusermount3
+requires cmp fusermount3 "$PYTHON"
 [ -x "$BUILD/rx580-enclosure" ] || skip "no rx580-enclosure in $BUILD"
 . "$(dirname "$0")/warm.sh"
+
+# attribute FILE NAME [VALUE] - print it, or set it; getfattr is not everywhere.
+attribute() {
+	"$PYTHON" - "$@" <<-'P'
+	import os, sys
+	name = "user.rx580." + sys.argv[2]
+	if len(sys.argv) > 3:
+	    os.setxattr(sys.argv[1], name, sys.argv[3].encode())
+	else:
+	    print(os.getxattr(sys.argv[1], name).decode())
+	P
+}
 
 head -c 300001 /dev/urandom >"$TMP/small"
 head -c 1500000 /dev/urandom >"$TMP/large" # above the window
@@ -24,6 +36,16 @@ mv "$D/buffers/old" "$D/buffers/new"
 cp "$TMP/small" "$D/buffers/gone"
 rm "$D/buffers/gone"
 truncate -s 1000 "$D/buffers/new"
+chmod 0640 "$D/buffers/small"
+chmod 0400 "$D/buffers/new"
+[ "$(id -u)" != 0 ] || chown 1234:567 "$D/buffers/small"
+attribute "$D/buffers/small" dtype float32
+attribute "$D/buffers/small" shape 3,25000
+attribute "$D/buffers/new" dtype before
+mv "$D/buffers/new" "$D/buffers/newer"
+attribute "$D/buffers/newer" dtype uint8
+mv "$D/buffers/newer" "$D/buffers/new"
+owners=$(stat -c '%n %a %u:%g' "$D"/buffers/*)
 kill_daemon
 
 start_daemon
@@ -34,6 +56,12 @@ same "small" "$TMP/small" "$D/buffers/small"
 same "large" "$TMP/large" "$D/buffers/large"
 head -c 1000 "$TMP/small" >"$TMP/first"
 same "new" "$TMP/first" "$D/buffers/new"
+expect "owners and modes" "$owners" "$(stat -c '%n %a %u:%g' "$D"/buffers/*)"
+expect "mode of small" 640 "$(stat -c %a "$D/buffers/small")"
+expect "dtype of small" float32 "$(attribute "$D/buffers/small" dtype)"
+expect "shape of small" 3,25000 "$(attribute "$D/buffers/small" shape)"
+expect "dtype of new" uint8 "$(attribute "$D/buffers/new" dtype)"
+refuses "No data available" attribute "$D/buffers/large" dtype
 expect "size of empty" 0 "$(stat -c %s "$D/buffers/empty")"
 stop_daemon
 

@@ -25,6 +25,8 @@ echo "save early p cursor=17" >checkpoints/ctl || fail "save: $(tail -1 log)"
 eventually 10 test -r checkpoints/early.safetensors || fail "no snapshot"
 cp checkpoints/early.safetensors "$TMP/early"
 cp kernels/add.co "$TMP/add.co"
+chmod 0600 kernels/add.cl plans/p.json
+chmod 0440 kernels/add.co checkpoints/early.safetensors
 exec 3<>plans/p/run
 echo 1000000 >&3
 eventually 20 awk '$1 == "steps_done" { exit !($2 > 20) }' plans/p/status || fail "the plan does not run: $(cat plans/p/status)"
@@ -44,6 +46,7 @@ same "plan" "$TMP/p.json" plans/p.json
 same "source" "$TMP/add.cl" kernels/add.cl
 same "code object" "$TMP/add.co" kernels/add.co
 same "snapshot" "$TMP/early" checkpoints/early.safetensors
+expect "modes" "600 440 600 440" "$(stat -c %a kernels/add.cl kernels/add.co plans/p.json checkpoints/early.safetensors | tr '\n' ' ' | sed 's/ $//')"
 run_steps 3
 expect "steps_done after 3 more" $((done + 3)) "$(value plans/p/status steps_done)"
 expect "sums after 3 more" $((done + 3)) "$(sums)"
@@ -54,9 +57,24 @@ expect "sums after a load" 5 "$(sums)"
 rm checkpoints/early.safetensors
 cp "$TMP/add.cl" kernels/other.cl
 rm kernels/other.cl kernels/other.co
+
+# more than one request may carry is kept in pieces; what is gone by then is not
+padding() {
+	head -c "$1" /dev/zero | tr '\0' ' '
+}
+{ cat "$TMP/p.json"; padding 600000; } >"$TMP/long.json"
+{ cat "$TMP/add.cl"; padding 700000; } >"$TMP/long.cl"
+cp "$TMP/long.cl" kernels/gone.cl && rm kernels/gone.cl kernels/gone.co
+cp "$TMP/long.json" plans/.tmp && mv plans/.tmp plans/long.json || fail "long.json: $(tail -1 log)"
+cp "$TMP/long.cl" kernels/long.cl || fail "long.cl: $(cat kernels/long.log)"
+eventually 20 grep -qx "not_kept 0" status || fail "status: $(grep not_kept status)"
 kill_daemon
 start_daemon
 cd "$D" || exit 1
+same "long plan" "$TMP/long.json" plans/long.json
+same "long source" "$TMP/long.cl" kernels/long.cl
+expect "state of the long plan" resident "$(value plans/long/status state)"
+rm plans/long.json kernels/long.*
 expect "steps_done after load and kill -9" 5 "$(value plans/p/status steps_done)"
 expect "checkpoints" ctl "$(ls checkpoints)"
 expect "kernels" "add.cl add.co add.json add.log" "$(ls kernels | tr '\n' ' ' | sed 's/ $//')"

@@ -115,6 +115,63 @@ static void owner_of_other_things_changes_alone(void **state)
 	lasting_free(&l);
 }
 
+#define LARGE (1200u << 10) /* above the window */
+#define PIECE (64u << 10)
+
+static int keep_in_pieces(struct rx580 *rx, const uint8_t *bytes, size_t upto)
+{
+	const struct rx_kept k = {.kind = 'k', .name = "large.co"};
+	struct rx_keeping keeping;
+
+	assert_int_equal(rx_keep_begin(rx, &keeping, k.name, LARGE), 0);
+	while (keeping.done < upto) {
+		size_t n = MIN(PIECE, upto - keeping.done);
+
+		assert_int_equal(rx_keep_more(rx, &keeping, bytes + keeping.done, n), 0);
+	}
+	if (upto == LARGE)
+		return rx_keep_end(rx, &keeping, &k);
+	rx_keep_cancel(rx, &keeping);
+	return -ECANCELED;
+}
+
+static void large_note_comes_in_pieces_and_whole_or_not_at_all(void **state)
+{
+	uint8_t *bytes = malloc(LARGE);
+	struct rx_info before, after;
+	struct lasting l;
+	void *got = NULL;
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t i = 0; i < LARGE; i++)
+		bytes[i] = (uint8_t)(i * i >> 7);
+	lasting_new(&l, CARD);
+	struct rx580 *rx = lasting_take(&l, RX_ATTACH_WARM);
+
+	rx_read_info(rx, &before);
+	assert_int_equal(keep_in_pieces(rx, bytes, 3 * PIECE), -ECANCELED);
+	rx_read_info(rx, &after);
+	assert_int_equal(after.vram_used, before.vram_used);
+	lasting_die(rx);
+	rx = lasting_take(&l, RX_ATTACH_WARM);
+	assert_null(rx_kept_find(rx, 'k', "large.co"));
+	assert_int_equal(keep_in_pieces(rx, bytes, LARGE), 0);
+	rx_read_info(rx, &after);
+	assert_int_equal(after.vram_used, before.vram_used + LARGE);
+	lasting_die(rx);
+	rx = lasting_take(&l, RX_ATTACH_WARM);
+	const struct rx_kept *k = rx_kept_find(rx, 'k', "large.co");
+
+	assert_non_null(k);
+	assert_int_equal(rx_kept_note(rx, k, &got), 0);
+	assert_memory_equal(got, bytes, LARGE);
+	free(got);
+	free(bytes);
+	rx_close(rx);
+	lasting_free(&l);
+}
+
 /* ---- killed in the middle ---- */
 
 static void change_owner_and_note(struct rx580 *rx)
@@ -189,7 +246,11 @@ static bool killed_after(const struct change *c, unsigned commands, bool inside)
 	l.end_inside = inside;
 	c->make(rx);
 	bool through = !l.ended;
+	struct rx_info info;
 
+	rx_read_info(rx, &info);
+	if (!through)
+		assert_int_equal(info.state, RX_GONE);
 	lasting_die(rx);
 	l.end_after = 0;
 	rx = lasting_take(&l, RX_ATTACH_WARM);
@@ -222,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(owner_and_note_go_with_the_buffer),
 	        cmocka_unit_test(owner_of_other_things_changes_alone),
+	        cmocka_unit_test(large_note_comes_in_pieces_and_whole_or_not_at_all),
 	        cmocka_unit_test(change_that_is_cut_off_is_done_or_not_begun),
 	};
 
