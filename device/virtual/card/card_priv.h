@@ -28,7 +28,7 @@
 #define CARD_FLASH_MAX   0x80000u
 #define CARD_ROM_BYTES   0x20000u /* the least the expansion ROM window has: polaris.md 1.2 */
 #define CARD_SPOILS      8        /* faults of a kind at once */
-#define CARD_PCIE_CORE   64       /* registers behind PCIE_INDEX that one power-on may touch */
+#define CARD_PCIE_CORE   256      /* registers behind PCIE_INDEX that one power-on may touch */
 #define CARD_BAR0_BYTES  (256ull << 20)
 #define CARD_BAR2_BYTES  (2ull << 20)
 #define CARD_AUDIO_BYTES 0x4000u

@@ -33,7 +33,10 @@ bool card_mc_ready(struct vcard *c)
 {
 	uint32_t fb = c->reg[DW(MC_VM_FB_LOCATION)], mib = c->reg[DW(CONFIG_MEMSIZE)];
 
-	if (!c->mc.ready && c->mc.running && c->mc.trained && mib && fb >> 16 >= (fb & 0xFFFF)) {
+	/* a VBIOS that asked for no training and got to its end did without */
+	bool trained = c->mc.trained || card_posted(c);
+
+	if (!c->mc.ready && c->mc.running && trained && mib && fb >> 16 >= (fb & 0xFFFF)) {
 		c->mc.ready = true;
 		if ((uint64_t)mib << 20 > vmem_size(c->mem))
 			card_guest_error(c,
@@ -79,7 +82,7 @@ void card_mc_seq_sup_cntl(struct vcard *c, uint32_t value)
 	const char *why;
 
 	c->reg[DW(MC_SEQ_SUP_CNTL)] = value;
-	mc->program_mode = value == SUP_PROGRAM;
+	mc->program_mode = value & SUP_PROGRAM;
 	if (mc->program_mode)
 		mc->program_dwords = 0;
 	if (!(value & SUP_RUN)) {

@@ -329,7 +329,10 @@ void card_mmio_write(struct vcard *c, uint32_t off, uint32_t value)
 {
 	switch (kind_now(c, off)) {
 	case REG_UNDEFINED: complain(c, "write to undefined", off); return;
-	case REG_READ_ONLY: complain(c, "write to read-only", off); return;
+	case REG_READ_ONLY:
+		if (card_posted(c)) /* ASIC_Init writes back what it read from whole lists */
+			complain(c, "write to read-only", off);
+		return;
 	case REG_BANKED_HQD: card_hqd_write(c, off, value); return;
 	case REG_BANKED_SH_MEM: *sh_mem_bank(c, off) = value; return;
 	default: write_effect(c, off, value);

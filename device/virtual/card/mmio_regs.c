@@ -131,8 +131,8 @@ void card_mmio_regs_define(uint8_t kind[CARD_MMIO_DWORDS])
 	mark(kind, control, ARRAY_SIZE(control), REG_CONTROL, true);
 	mark(kind, sh_mem, ARRAY_SIZE(sh_mem), REG_BANKED_SH_MEM, true);
 	mark(kind, hqd, ARRAY_SIZE(hqd), REG_BANKED_HQD, false);
-	mark(kind, undefined, ARRAY_SIZE(undefined), REG_UNDEFINED, true);
 	card_post_regs_define(kind);
+	mark(kind, undefined, ARRAY_SIZE(undefined), REG_UNDEFINED, true);
 }
 
 struct value {

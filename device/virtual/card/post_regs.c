@@ -3,8 +3,9 @@
  * does anything here: storage, 0 after reset. Blocks of tables that a driver calls on a running
  * card (memory timings, clocks, voltage regulator: polaris.md 2.7) are always there; display, VGA
  * and bus blocks exist until ASIC_Init has run, so that a driver's stray access to them still
- * counts. Sources: offsets touched by the stored runs of ASIC_Init (atombios.md 14), block borders
- * from the names of Linux' asic_reg headers.
+ * counts. What a board's ASIC_Init programs beyond the offsets of the stored runs (atombios.md 14)
+ * lies in lists of its own (MC_InitParameter, data behind the code), so whole blocks are there:
+ * their borders are from the names of Linux' asic_reg headers.
  */
 #include <string.h>
 
@@ -20,25 +21,30 @@ struct block {
 
 static const struct block blocks[] = {
         {0x002C0, 0x006AC, REG_UNPOSTED}, /* VGA, display clocks (DCCG) */
-        {0x00A00, 0x00CFC, REG_UNPOSTED}, /* display memory interface (DCI, DMIF) */
-        {0x00E40, 0x00EFC, REG_UNPOSTED}, /* SRBM */
+        {0x00A00, 0x00DFC, REG_UNPOSTED}, /* display memory interface (DCI, DMIF) */
+        {0x00E00, 0x00FFC, REG_UNPOSTED}, /* SRBM */
         {0x01400, 0x015FC, REG_UNPOSTED}, /* VM L2, its clock gating among it */
         {0x01700, 0x0177C, REG_UNPOSTED}, /* around BIOS scratch */
         {0x02000, 0x02BFC, REG_VBIOS},    /* memory controller: hub, arbiter, sequencer */
         {0x02C00, 0x02FFC, REG_UNPOSTED}, /* HDP */
         {0x03200, 0x033FC, REG_UNPOSTED}, /* VM L1, ATC */
         {0x03500, 0x037FC, REG_UNPOSTED}, /* GMCON, memory hub */
+        {0x03800, 0x03FFC, REG_UNPOSTED}, /* IH, SEM, SRBM */
         {0x05200, 0x057FC, REG_UNPOSTED}, /* BIF */
         {0x05800, 0x05BCC, REG_UNPOSTED}, /* display controller */
         {0x05BD0, 0x05BEC, REG_VBIOS},    /* GENERIC_I2C: the voltage regulator's bus */
         {0x05BF0, 0x06184, REG_UNPOSTED}, /* display controller */
         {0x06188, 0x06188, REG_VBIOS},    /* its pads, used by SetVoltage */
         {0x0618C, 0x07FFC, REG_UNPOSTED}, /* display controller, pipes 0 to 2 */
-        {0x0AC00, 0x0AC0C, REG_UNPOSTED}, /* TCP */
-        {0x0CA00, 0x0CAFC, REG_UNPOSTED}, /* graphics power (DIDT and neighbours) */
+        {0x08000, 0x0CFFC, REG_UNPOSTED}, /* graphics: GRBM, CP, SQ, TCP, harvesting, DIDT */
+        {0x0D000, 0x0DFFC, REG_UNPOSTED}, /* SDMA */
+        {0x0E000, 0x0FFFC, REG_UNPOSTED}, /* UVD */
         {0x10000, 0x12FFC, REG_UNPOSTED}, /* display controller, pipes 3 to 5, encoders */
         {0x17000, 0x173FC, REG_UNPOSTED}, /* display PHYs */
-        {0x26800, 0x26FFC, REG_UNPOSTED}, /* display audio */
+        {0x20000, 0x20FFC, REG_UNPOSTED}, /* VCE */
+        {0x26800, 0x27FFC, REG_UNPOSTED}, /* display audio */
+        {0x28000, 0x28FFC, REG_UNPOSTED}, /* graphics: context registers */
+        {0x30000, 0x3EFFC, REG_UNPOSTED}, /* graphics: GRBM index, CP DMA, RLC */
         {0x3F8C0, 0x3F8DC, REG_UNPOSTED}, /* an index/data pair without a public name */
 };
 
@@ -91,12 +97,8 @@ static uint32_t *pcie_register(struct vcard *c)
 
 static uint32_t *io_debug(struct vcard *c)
 {
-	uint32_t index = c->reg[DW(MC_SEQ_IO_DEBUG_INDEX)];
-
-	if (index < ARRAY_SIZE(c->mc.io_debug))
-		return &c->mc.io_debug[index];
-	card_guest_error(c, "MC_SEQ_IO_DEBUG_INDEX 0x%x: there are 256", index);
-	return NULL;
+	/* IO_DEBUG_INDEX[8:0]: Linux gmc_8_1_sh_mask.h */
+	return &c->mc.io_debug[c->reg[DW(MC_SEQ_IO_DEBUG_INDEX)] & (MC_IO_DEBUG_REGS - 1)];
 }
 
 bool card_post_regs_read(struct vcard *c, uint32_t off, uint32_t *value)

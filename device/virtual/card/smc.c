@@ -15,18 +15,18 @@
 static const struct {
 	uint32_t first, last; /* inclusive */
 } blocks[] = {
-        {0x80000000, 0x800007FC}, /* SMC system controller */
-        {0xC0000000, 0xC00000FC}, /* RCU */
-        {0xC0100000, 0xC01003FC}, /* fuses: all 0, i.e. no AVFS (polaris.md 14.5) */
-        {0xC0200000, 0xC02005FC}, /* power management, SVI2 */
-        {0xC0300000, 0xC03003FC}, /* thermal, fan */
-        {0xC0400000, 0xC04003FC}, /* LCAC */
-        {0xC0500000, 0xC05005FC}, /* clocks */
-        {0xC0600000, 0xC06003FC}, /* ROM, pads */
-        {0xE0003000, 0xE00031FC}, /* SMU status */
+        {0x80000000, 0x80000FFC}, /* SMC system controller */
+        {0xC0000000, 0xC0000FFC}, /* RCU */
+        {0xC0100000, 0xC0100FFC}, /* fuses: all 0, i.e. no AVFS (polaris.md 14.5) */
+        {0xC0200000, 0xC0200FFC}, /* power management, SVI2 */
+        {0xC0300000, 0xC0300FFC}, /* thermal, fan */
+        {0xC0400000, 0xC0400FFC}, /* LCAC */
+        {0xC0500000, 0xC0500FFC}, /* clocks */
+        {0xC0600000, 0xC0600FFC}, /* ROM, pads */
+        {0xE0003000, 0xE0003FFC}, /* SMU status */
 };
 #define FUSES_FIRST 0xC0100000u
-#define FUSES_LAST  0xC01003FCu
+#define FUSES_LAST  0xC0100FFCu
 
 /* Serial busy bits and PLL status: policy E rules 3 and 4, atombios.md 14 */
 #define IX_FUSE_SERIAL_0 0xC0300044u
@@ -131,6 +131,12 @@ static bool has_name(uint32_t index)
 	return in_list(named, ARRAY_SIZE(named), index) ||
 	       (index >= FUSES_FIRST && index <= FUSES_LAST) ||
 	       (index >= IX_CG_FREQ_TRAN_VOTING_0 && index <= IX_CG_FREQ_TRAN_VOTING_7);
+}
+
+static bool is_read_only(uint32_t index)
+{
+	return in_list(read_only, ARRAY_SIZE(read_only), index) ||
+	       (index >= FUSES_FIRST && index <= FUSES_LAST) || index == IX_ROM_DATA;
 }
 
 static void complain(struct vcard *c, const char *what, uint32_t index)
@@ -248,9 +254,9 @@ void card_smc_write(struct vcard *c, uint32_t index, uint32_t value, bool vbios)
 		card_smu_ram_write(c, index, value);
 	else if (!p || !(vbios || has_name(index)))
 		complain(c, "write to undefined", index);
-	else if (in_list(read_only, ARRAY_SIZE(read_only), index) ||
-	         (index >= FUSES_FIRST && index <= FUSES_LAST) || index == IX_ROM_DATA)
-		complain(c, "write to read-only", index);
-	else
+	else if (is_read_only(index)) {
+		if (!vbios) /* ATOM tables write whole lists */
+			complain(c, "write to read-only", index);
+	} else
 		store(c, index, value, p);
 }

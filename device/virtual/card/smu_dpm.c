@@ -23,7 +23,7 @@
 #define BOOT_MV    900u   /* polaris.md 2.4 */
 #define MIN_CLOCK  10000u
 #define MAX_SCLK   200000u
-#define MAX_MCLK   225000u /* overdrive caps: polaris.md 10.4 */
+#define MAX_MCLK   300000u /* beyond the overdrive cap of any board: polaris.md 10.4 */
 #define MIN_MV     600u
 #define MAX_MV     1400u
 

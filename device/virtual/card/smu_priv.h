@@ -15,13 +15,14 @@ struct vcard;
 
 /* mc_seq.c: the memory sequencer as ASIC_Init drives it (polaris.md 2.5, 2.6; atombios.md 9). */
 #define MC_PROGRAM_DWORDS 0x4000u /* 64 KiB; the real ones have 32 */
+#define MC_IO_DEBUG_REGS  0x200u
 struct card_mc_seq {
 	uint32_t program[MC_PROGRAM_DWORDS];
 	uint32_t program_dwords;
 	bool program_mode; /* MC_SEQ_SUP_CNTL = 0x10: MC_SEQ_SUP_PGM takes a program */
 	bool running, trained, ready;
 	bool complained; /* of VRAM accesses before it is ready: counted each time, said once */
-	uint32_t io_debug[256]; /* behind MC_SEQ_IO_DEBUG_INDEX */
+	uint32_t io_debug[MC_IO_DEBUG_REGS]; /* behind MC_SEQ_IO_DEBUG_INDEX */
 };
 void card_mc_seq_reset(struct vcard *c, bool posted);
 uint32_t card_mc_seq_misc0(struct vcard *c);
