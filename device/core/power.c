@@ -125,6 +125,11 @@ static int optional(int err, const void **slot, const void *table)
 	return err == -ENOENT ? 0 : err;
 }
 
+static int needed(int err, const char *table)
+{
+	return err == -ENOENT ? rx_fail("power", err, "the VBIOS has no %s", table) : err;
+}
+
 /* Decoded tables and the interpreter, for as long as it takes to build the SMU's. */
 struct builder {
 	struct vbios_firmware_info fi;
@@ -143,10 +148,10 @@ struct builder {
 static int decode(struct rx580 *rx, struct builder *b)
 {
 	const void *gpio, *smu_info, *profiling;
-	int err = vbios_firmware_info(&rx->rom, &b->fi);
+	int err = needed(vbios_firmware_info(&rx->rom, &b->fi), "FirmwareInfo");
 
 	if (!err)
-		err = vbios_voltages(&rx->rom, &b->voltages);
+		err = needed(vbios_voltages(&rx->rom, &b->voltages), "VoltageObjectInfo");
 	if (!err)
 		err = optional(vbios_gpio_lut(&rx->rom, &b->gpio), &gpio, &b->gpio);
 	if (!err)

@@ -46,14 +46,40 @@ uint32_t smu_voltage_word(uint16_t vddc_mv, uint16_t vddci_mv)
 uint16_t smu_vddci_for(const struct build *b, uint16_t vddc_mv)
 {
 	unsigned want = vddc_mv > VDDC_VDDCI_DELTA ? vddc_mv - VDDC_VDDCI_DELTA : 0;
-	unsigned n = b->vddci ? b->vddci->entries : 0;
 
-	if (!n)
+	if (!b->vddcis)
 		return b->in->fi->bootup_vddci_mv;
-	for (unsigned i = 0; i < n; i++)
-		if (b->vddci->gpio.entry[i].mv >= want)
-			return b->vddci->gpio.entry[i].mv;
-	return b->vddci->gpio.entry[n - 1].mv;
+	for (unsigned i = 0; i < b->vddcis; i++)
+		if (b->vddci_mv[i] >= want)
+			return b->vddci_mv[i];
+	return b->vddci_mv[b->vddcis - 1];
+}
+
+static void add_vddci(struct build *b, uint16_t mv)
+{
+	if (mv && b->vddcis < ARRAY_SIZE(b->vddci_mv))
+		b->vddci_mv[b->vddcis++] = mv;
+}
+
+/* find_vddci - behind pins it makes the steps its object lists; behind SVI2 those that the memory
+ * clocks ask for (smu7_hwmgr.c, smu7_construct_voltage_tables), in the VBIOS' order. */
+static void find_vddci(struct build *b)
+{
+	const struct vbios_voltages *v = b->in->voltages;
+	const struct vbios_powerplay *pp = b->in->pp;
+	const struct vbios_voltage_object *gpio, *svi2;
+
+	gpio = vbios_voltage_find(v, VBIOS_VDDCI, VBIOS_VOLTAGE_GPIO);
+	svi2 = vbios_voltage_find(v, VBIOS_VDDCI, VBIOS_VOLTAGE_SVID2);
+	if (gpio && gpio->entries) {
+		b->vddci = gpio;
+		for (unsigned i = 0; i < gpio->entries; i++)
+			add_vddci(b, gpio->gpio.entry[i].mv);
+	} else if (svi2) {
+		b->vddci = svi2;
+		for (unsigned i = 0; i < pp->mclks; i++)
+			add_vddci(b, pp->mclk[i].vddci_mv);
+	}
 }
 
 /* ---- virtual voltages: polaris.md 10.4 ---- */
@@ -85,13 +111,31 @@ static int resolve(struct build *b, unsigned index)
 	return 0;
 }
 
+/* fill_unused - ids of no engine clock can be asked of nobody: levels that use them all the same
+ * (video engines) get the most that the engine clocks need. */
+static int fill_unused(struct build *b)
+{
+	unsigned n = b->in->pp->vddcs;
+	uint16_t most = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (b->vddc[i] < VBIOS_PP_VIRTUAL)
+			most = MAX(most, b->vddc[i]);
+	if (!most)
+		return rx_fail("smu", -EINVAL, "PowerPlay: no voltage is known");
+	for (unsigned i = 0; i < n; i++)
+		if (b->vddc[i] >= VBIOS_PP_VIRTUAL)
+			b->vddc[i] = most;
+	return 0;
+}
+
 static int resolve_voltages(struct build *b)
 {
 	int err = 0;
 
 	for (unsigned i = 0; i < b->in->pp->vddcs && !err; i++)
 		err = resolve(b, i);
-	return err;
+	return err ? err : fill_unused(b);
 }
 
 /* ---- engine clock levels ---- */
@@ -201,7 +245,7 @@ static uint32_t mclk_voltage(const struct build *b, uint32_t mclk)
 		i++;
 	uint16_t vddc = b->vddc[pp->mclk[i].vddc_index], vddci = pp->mclk[i].vddci_mv;
 
-	return smu_voltage_word(vddc, vddci ? vddci : smu_vddci_for(b, vddc));
+	return smu_voltage_word(vddc, vddci && b->vddci ? vddci : smu_vddci_for(b, vddc));
 }
 
 /* No board here switches its memory voltage: VRConfig says static, so the level carries the boot
@@ -322,7 +366,7 @@ int smu_build_tables(const struct smu_tables_in *in, struct smu_tables *out)
 	memset(out, 0, sizeof(*out));
 	if (err)
 		return err;
-	b.vddci = vbios_voltage_find(in->voltages, VBIOS_VDDCI, VBIOS_VOLTAGE_GPIO);
+	find_vddci(&b);
 	out->tdp_w = in->pp->powertune.tdp_w;
 	out->tdc_a = in->pp->powertune.tdc_a;
 	out->package_w = in->pp->powertune.max_power_delivery_w;

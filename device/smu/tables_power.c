@@ -51,6 +51,7 @@
 #define SYSTEM_FLAG_GDDR5   0x04u
 /* VRConfig: polaris.md 10.6. VDDGFX merged is 0. */
 #define VR_VDDC_SVI2_PLANE_1 1u
+#define VR_VDDCI_SVI2        (2u << 16) /* plane 2 */
 #define VR_VDDCI_GPIO        (3u << 16)
 #define VR_VDDCI_STATIC      (5u << 16)
 #define VR_MVDD_STATIC       (5u << 24)
@@ -81,7 +82,7 @@ static void put_vddci_steps(struct build *b)
 {
 	uint8_t *dpm = b->out->dpm;
 
-	if (!b->vddci)
+	if (!b->vddci || b->vddci->mode != VBIOS_VOLTAGE_GPIO)
 		return;
 	for (unsigned i = 0; i < MIN(b->vddci->entries, (unsigned)SMIO_LEVELS); i++) {
 		put_be16(dpm + DPM_SMIO_TABLE_1 + 4 * i,
@@ -113,6 +114,13 @@ static void put_leakage(struct build *b)
 	}
 }
 
+static uint32_t vddci_control(const struct build *b)
+{
+	if (!b->vddci)
+		return VR_VDDCI_STATIC;
+	return b->vddci->mode == VBIOS_VOLTAGE_GPIO ? VR_VDDCI_GPIO : VR_VDDCI_SVI2;
+}
+
 static void put_voltages(struct build *b)
 {
 	uint8_t *dpm = b->out->dpm;
@@ -120,8 +128,7 @@ static void put_voltages(struct build *b)
 	                 (vbios_gpio_find(b->in->gpio, VBIOS_GPIO_AC_DC) ? SYSTEM_FLAG_GPIO_DC : 0);
 
 	put_be32(dpm + DPM_SYSTEM_FLAGS, flags);
-	put_be32(dpm + DPM_VR_CONFIG, VR_VDDC_SVI2_PLANE_1 | VR_MVDD_STATIC |
-	                                      (b->vddci ? VR_VDDCI_GPIO : VR_VDDCI_STATIC));
+	put_be32(dpm + DPM_VR_CONFIG, VR_VDDC_SVI2_PLANE_1 | VR_MVDD_STATIC | vddci_control(b));
 	put_vddci_steps(b);
 	put_leakage(b);
 	put_be16(dpm + DPM_BOOT_VDDC, (uint16_t)(b->in->fi->bootup_vddc_mv * VOLTAGE_SCALE));
@@ -154,7 +161,8 @@ static void put_limits(struct build *b)
 	put_be16(dpm + DPM_TEMP_HIGH, (uint16_t)(p->tjmax_c * Q8));
 	put_be16(dpm + DPM_TEMP_LOW, (uint16_t)((p->tjmax_c - 1u) * Q8));
 	put_be16(dpm + DPM_TEMP_EDGE, (uint16_t)(p->tjmax_c * Q8));
-	put_be16(dpm + DPM_TEMP_HOTSPOT, (uint16_t)(p->hotspot_c * Q8));
+	put_be16(dpm + DPM_TEMP_HOTSPOT,
+	        (uint16_t)((p->hotspot_c ? p->hotspot_c : p->tjmax_c) * Q8)); /* 0: old table */
 	for (unsigned i = 0; i < ARRAY_SIZE(bapm_r); i++) {
 		put_be16(dpm + DPM_BAPMTI_R + 2 * i, bapm_r[i]);
 		put_be16(dpm + DPM_BAPMTI_RC + 2 * i, bapm_rc[i]);

@@ -11,8 +11,10 @@
 struct build {
 	const struct smu_tables_in *in;
 	struct smu_tables *out;
-	uint16_t vddc[VBIOS_PP_MAX];              /* by index of in->pp->vddc */
-	const struct vbios_voltage_object *vddci; /* GPIO object, or NULL: fixed */
+	uint16_t vddc[VBIOS_PP_MAX];                  /* by index of in->pp->vddc */
+	const struct vbios_voltage_object *vddci;     /* GPIO or SVI2 object, or NULL: fixed */
+	uint16_t vddci_mv[VBIOS_MAX_VOLTAGE_ENTRIES]; /* the steps it can make */
+	unsigned vddcis;
 	unsigned link_levels;
 };
 

@@ -100,6 +100,7 @@ void smu_atom_of(struct smu_vbios *v, struct smu_atom *out)
 	        .evv = evv};
 }
 
+/* read_therm_out - the level at the pads, whatever register the table names: polaris10_smumgr.c. */
 static int read_therm_out(struct smu *s, const struct vbios_gpio_lut *gpio, bool *low)
 {
 	const struct vbios_gpio_pin *pin = vbios_gpio_find(gpio, VBIOS_GPIO_THERM_OUT);
@@ -107,7 +108,7 @@ static int read_therm_out(struct smu *s, const struct vbios_gpio_lut *gpio, bool
 
 	if (!pin || pin->bit > 31)
 		return 0;
-	int err = reg_read(s->mmio, 4u * pin->reg, &value);
+	int err = reg_read(s->mmio, REG_GPIOPAD_A, &value);
 
 	if (!err)
 		*low = !(value >> pin->bit & 1);

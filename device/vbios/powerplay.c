@@ -147,11 +147,17 @@ static int load_lists(const struct bytes *pp, struct vbios_powerplay *o)
 	return err ? err : load_hards(pp, AT_HARD, "hard limits", hard, o->hard, &o->hards);
 }
 
-/* open_single - a table that is no list, of revision @first to @last with at least @bytes.
+/* a form of a table that is no list: revisions from @first up have @bytes */
+struct form {
+	unsigned first;
+	uint32_t bytes;
+};
+
+/* open_single - @forms: newest first, the oldest known last.
  * Return: its revision; -ENOENT absent; -EINVAL (logged).
  */
-static int open_single(const struct bytes *pp, unsigned pointer, const char *name, unsigned first,
-        unsigned last, uint32_t bytes, struct bytes *b)
+static int open_single(const struct bytes *pp, unsigned pointer, const char *name,
+        const struct form *forms, unsigned n, struct bytes *b)
 {
 	uint32_t at = get_le16(pp->p + pointer);
 
@@ -162,11 +168,13 @@ static int open_single(const struct bytes *pp, unsigned pointer, const char *nam
 
 	if (err)
 		return err;
-	unsigned rev = b->p[0];
+	unsigned rev = b->p[0], i = 0;
 
-	if (rev < first || rev > last)
+	while (i < n && rev < forms[i].first)
+		i++;
+	if (i == n)
 		return unknown(name, rev);
-	err = vbios_part_open(pp, at, bytes, name, b);
+	err = vbios_part_open(pp, at, forms[i].bytes, name, b);
 	return err ? err : (int)rev;
 }
 
@@ -178,20 +186,20 @@ static int absent(int rev)
 
 static int load_fan(const struct bytes *pp, struct vbios_powerplay *pp_out)
 {
+	static const struct form forms[] = {{9, 48}, {8, 45}, {1, 31}}; /* Polaris, Fiji, Tonga */
 	struct vbios_pp_fan *out = &pp_out->fan;
 	struct bytes b;
-	/* 9 and up: one form; below 8: that of older cards */
-	int rev = open_single(pp, AT_FAN, "fan table", 8, UINT8_MAX, 45, &b);
-
-	if (rev > 8)
-		rev = open_single(pp, AT_FAN, "fan table", 9, UINT8_MAX, 48, &b);
+	int rev = open_single(pp, AT_FAN, "fan table", forms, ARRAY_SIZE(forms), &b);
 	const uint8_t *p = b.p;
 
 	if (rev < 0)
 		return absent(rev);
 	pp_out->has_fan = true;
 	VBIOS_PP_FAN(LOAD)
-	if (rev > 8) {
+	if (rev >= 8) {
+		VBIOS_PP_FAN_8(LOAD)
+	}
+	if (rev >= 9) {
 		VBIOS_PP_FAN_9(LOAD)
 	}
 	return 0;
@@ -201,7 +209,8 @@ static int load_thermal(const struct bytes *pp, struct vbios_powerplay *pp_out)
 {
 	struct vbios_pp_thermal *out = &pp_out->thermal;
 	struct bytes b;
-	int rev = open_single(pp, AT_THERMAL, "thermal controller", 1, 1, 9, &b);
+	int rev = open_single(
+	        pp, AT_THERMAL, "thermal controller", &(const struct form){1, 9}, 1, &b);
 	const uint8_t *p = b.p;
 
 	if (rev < 0)
@@ -213,16 +222,22 @@ static int load_thermal(const struct bytes *pp, struct vbios_powerplay *pp_out)
 
 static int load_powertune(const struct bytes *pp, struct vbios_powerplay *pp_out)
 {
+	static const struct form forms[] = {{4, 53}, {3, 48}, {0, 31}}; /* as above */
 	struct vbios_pp_powertune *out = &pp_out->powertune;
 	struct bytes b;
-	/* 4 and up: one form */
-	int rev = open_single(pp, AT_POWERTUNE, "PowerTune table", 4, UINT8_MAX, 53, &b);
+	int rev = open_single(pp, AT_POWERTUNE, "PowerTune table", forms, ARRAY_SIZE(forms), &b);
 	const uint8_t *p = b.p;
 
 	if (rev < 0)
 		return absent(rev);
 	pp_out->has_powertune = true;
 	VBIOS_PP_POWERTUNE(LOAD)
+	if (rev >= 3) {
+		VBIOS_PP_POWERTUNE_3(LOAD)
+	}
+	if (rev >= 4) {
+		VBIOS_PP_POWERTUNE_4(LOAD)
+	}
 	return 0;
 }
 
@@ -230,7 +245,7 @@ static int load_gpio(const struct bytes *pp, struct vbios_powerplay *pp_out)
 {
 	struct vbios_pp_gpio *out = &pp_out->gpio;
 	struct bytes b;
-	int rev = open_single(pp, AT_GPIO, "GPIO table", 0, 0, 7, &b);
+	int rev = open_single(pp, AT_GPIO, "GPIO table", &(const struct form){0, 7}, 1, &b);
 	const uint8_t *p = b.p;
 
 	if (rev < 0)
@@ -246,7 +261,7 @@ static int bad_index(const char *list, unsigned i, const char *of, unsigned inde
 	        index, count);
 }
 
-/* check_indices - every index a driver follows must name an entry. */
+/* check_indices - every index a driver follows must name an entry. States are not followed. */
 static int check_indices(const struct vbios_powerplay *o)
 {
 	for (unsigned i = 0; i < o->sclks; i++)
@@ -258,16 +273,6 @@ static int check_indices(const struct vbios_powerplay *o)
 	for (unsigned i = 0; i < o->mms; i++)
 		if (o->mm[i].vddc_index >= o->vddcs)
 			return bad_index("MM level", i, "VDDC", o->mm[i].vddc_index, o->vddcs);
-	for (unsigned i = 0; i < o->states; i++) {
-		const struct vbios_pp_state *s = &o->state[i];
-
-		if (MAX(s->engine_high, s->engine_low) >= o->sclks)
-			return bad_index("state", i, "SCLK level",
-			        MAX(s->engine_high, s->engine_low), o->sclks);
-		if (MAX(s->memory_high, s->memory_low) >= o->mclks)
-			return bad_index("state", i, "MCLK level",
-			        MAX(s->memory_high, s->memory_low), o->mclks);
-	}
 	return 0;
 }
 

@@ -92,7 +92,7 @@
 	X(uint8_t, max_rpm_x100, 6) \
 	X(uint8_t, flags, 8)
 
-/* fan table, what revisions from 8 up share; the rest only from 9 up (0 otherwise) */
+/* fan table, what all revisions share; gains only from 8 up, the rest from 9 up (0 otherwise) */
 #define VBIOS_PP_FAN(X) \
 	X(uint8_t, rev, 0) \
 	X(uint8_t, hysteresis, 1) \
@@ -109,7 +109,8 @@
 	X(uint16_t, rpm_max, 21) \
 	X(uint32_t, acoustic_sclk, 23) \
 	X(uint8_t, target_temp, 27) \
-	X(uint8_t, min_pwm_limit, 28) \
+	X(uint8_t, min_pwm_limit, 28)
+#define VBIOS_PP_FAN_8(X) \
 	X(uint16_t, gain_edge, 29) \
 	X(uint16_t, gain_hotspot, 31) \
 	X(uint16_t, gain_liquid, 33) \
@@ -122,6 +123,7 @@
 	X(uint8_t, fan_stop_temp, 44) \
 	X(uint8_t, fan_start_temp, 45)
 
+/* power limits, what all revisions share; temperatures only from 3 up, the rest from 4 up */
 #define VBIOS_PP_POWERTUNE(X) \
 	X(uint8_t, rev, 0) \
 	X(uint16_t, tdp_w, 1) \
@@ -136,7 +138,8 @@
 	X(uint16_t, data_set_id, 19) \
 	X(uint16_t, edc, 21) \
 	X(uint16_t, software_shutdown_c, 23) \
-	X(uint16_t, clock_stretch, 25) \
+	X(uint16_t, clock_stretch, 25)
+#define VBIOS_PP_POWERTUNE_3(X) \
 	X(uint16_t, hotspot_c, 27) \
 	X(uint16_t, liquid1_c, 29) \
 	X(uint16_t, liquid2_c, 31) \
@@ -149,7 +152,8 @@
 	X(uint8_t, vr_i2c, 42) \
 	X(uint8_t, vr_line, 43) \
 	X(uint8_t, plx_i2c, 44) \
-	X(uint8_t, plx_line, 45) \
+	X(uint8_t, plx_line, 45)
+#define VBIOS_PP_POWERTUNE_4(X) \
 	X(uint16_t, boost_w, 46) \
 	X(uint8_t, cks_ldo_ref, 48) \
 	X(uint8_t, hotspot_only, 49)
@@ -193,6 +197,7 @@ struct vbios_powerplay {
 	bool has_fan, has_thermal, has_powertune, has_gpio;
 	struct vbios_pp_fan {
 		VBIOS_PP_FAN(VBIOS_MEMBER)
+		VBIOS_PP_FAN_8(VBIOS_MEMBER)
 		VBIOS_PP_FAN_9(VBIOS_MEMBER)
 	} fan;
 	struct vbios_pp_thermal {
@@ -200,15 +205,16 @@ struct vbios_powerplay {
 	} thermal;
 	struct vbios_pp_powertune {
 		VBIOS_PP_POWERTUNE(VBIOS_MEMBER)
+		VBIOS_PP_POWERTUNE_3(VBIOS_MEMBER)
+		VBIOS_PP_POWERTUNE_4(VBIOS_MEMBER)
 	} powertune;
 	struct vbios_pp_gpio {
 		VBIOS_PP_GPIO(VBIOS_MEMBER)
 	} gpio;
 };
 
-/* vbios_powerplay - decode PowerPlayInfo with all its parts. Indices into other lists (voltages,
- * clock levels) are checked: what the struct names exists.
- * Return: as the functions of info.h.
+/* vbios_powerplay - decode PowerPlayInfo with all its parts. Voltage indices of the clock lists are
+ * checked; indices in states and VCE states are as stored. Return: as the functions of info.h.
  */
 int vbios_powerplay(const struct vbios_rom *rom, struct vbios_powerplay *out);
 

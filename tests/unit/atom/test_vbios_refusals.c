@@ -258,11 +258,9 @@ static void damaged_parts_are_named(void **state)
 	        {ATOM_DATA_PowerPlayInfo, 0x802D, 0, 0xFF01, "SCLK dependency: 255 entries"},
 	        {ATOM_DATA_PowerPlayInfo, 0x802D, 2, 0x0010, "SCLK level 0 names VDDC 16 of 16"},
 	        {ATOM_DATA_PowerPlayInfo, 0x802B, 2, 0x2000 | 99, "MCLK level 0 names VDDC 99"},
-	        {ATOM_DATA_PowerPlayInfo, 0x8023, 2, 0x0008, "state 0 names SCLK level 8"},
-	        {ATOM_DATA_PowerPlayInfo, 0x8025, 0, 0x0307, "fan table: revision 7"},
-	        {ATOM_DATA_PowerPlayInfo, 0x8027, 0, 0x1702, "thermal controller: revision 2"},
-	        {ATOM_DATA_PowerPlayInfo, 0x8039, 0, 0x9603, "PowerTune table: revision 3"},
-	        {ATOM_DATA_PowerPlayInfo, 0x803F, 0, 0x0001, "GPIO table: revision 1"},
+	        {ATOM_DATA_PowerPlayInfo, 0x8025, 0, 0x0300, "fan table: revision 0"},
+	        {ATOM_DATA_PowerPlayInfo, 0x8027, 0, 0x1700, "thermal controller: revision 0"},
+	        {ATOM_DATA_PowerPlayInfo, 63, 0, 0xFFF0, "GPIO table"},
 	        {ATOM_DATA_PowerPlayInfo, 37, 0, 1, "fan table"},
 	};
 
@@ -308,7 +306,7 @@ static void older_forms_decode(void **state)
 	fresh();
 	uint8_t *t = flash + good.table[ATOM_DATA_PowerPlayInfo].offset;
 	uint8_t *sclk = t + get_le16(t + 45), *pcie = t + get_le16(t + 61),
-	        *fan = t + get_le16(t + 37);
+	        *fan = t + get_le16(t + 37), *limits = t + get_le16(t + 57);
 
 	sclk[0] = pcie[0] = 0;
 	sclk[1] = pcie[1] = 1;
@@ -325,7 +323,20 @@ static void older_forms_decode(void **state)
 	assert_int_equal(pp.sclk[0].sclk_offset, 0);
 	assert_int_equal(pp.pcie[0].lanes, 16);
 	assert_int_equal(pp.fan.target_temp, 75);
+	assert_int_equal(pp.fan.gain_edge, 200);
 	assert_int_equal(pp.fan.zero_rpm, 0);
+	fan[0] = 7;
+	limits[0] = 3;
+	as_checksum(flash);
+	assert_int_equal(vbios_powerplay(&rom, &pp), 0);
+	assert_int_equal(pp.fan.target_temp, 75);
+	assert_int_equal(pp.fan.gain_edge, 0);
+	assert_int_equal(pp.powertune.hotspot_c, 105);
+	limits[0] = 2;
+	as_checksum(flash);
+	assert_int_equal(vbios_powerplay(&rom, &pp), 0);
+	assert_int_equal(pp.powertune.tdp_w, 150);
+	assert_int_equal(pp.powertune.hotspot_c, 0);
 	fresh();
 }
 
