@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/clock.h"
 #include "device/core/rx580_priv.h"
 #include "device/gmc/gmc_priv.h"
 #include "device/log.h"
@@ -115,6 +116,11 @@ static void check_left(struct lasting *l, const char *name)
 	vcard_inject(l->card, VCARD_FAULT_OVERHEAT, 80);
 	vcard_advance(l->card, 5000);
 	lasting_look(l, &look);
+	/* a driver that reads CP_HQD_ACTIVE wrongly cannot wait for the dequeue it asked for */
+	for (int i = 0; i < 500 && (look.queue_active[0] || look.queue_active[1]); i++) {
+		sleep_us(10000);
+		lasting_look(l, &look);
+	}
 	vcard_inject(l->card, VCARD_FAULT_OVERHEAT, 0);
 	vcard_advance(l->card, 300000); /* and it cools down */
 	if (look.queue_active[0] || look.queue_active[1])
