@@ -32,21 +32,39 @@ static int remove_tmpdir(void **state)
 	return rmdir(top); /* each test leaves it empty */
 }
 
+/* The caller frees it. */
+static char *join(const char *folder, const char *name)
+{
+	char *path;
+
+	assert_true(asprintf(&path, "%s/%s", folder, name) > 0);
+	return path;
+}
+
 static void touch(const char *folder, const char *name)
 {
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	char *path = join(folder, name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 
 	assert_true(fd >= 0);
 	close(fd);
+	free(path);
 }
 
-static void make_folder(const char *folder, const char *name, char *path, size_t size)
+static void make_folder(const char *folder, const char *name)
 {
-	snprintf(path, size, "%s/%s", folder, name);
+	char *path = join(folder, name);
+
 	assert_int_equal(mkdir(path, 0700), 0);
+	free(path);
+}
+
+static void remove_one(const char *folder, const char *name)
+{
+	char *path = join(folder, name);
+
+	assert_int_equal(remove(path), 0);
+	free(path);
 }
 
 /* A child that makes a folder with a file and a folder in it, says which, and waits to be killed.
@@ -61,12 +79,9 @@ static pid_t start_holder(struct rx_tmpdir *d)
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		char inner[4096];
-		int err = rx_tmpdir_make(d, "run");
-
-		if (!err) {
+		if (rx_tmpdir_make(d, "run") == 0) {
 			touch(d->path, "file");
-			make_folder(d->path, "gpu", inner, sizeof(inner));
+			make_folder(d->path, "gpu");
 		}
 		if (write(fds[1], d->path, sizeof(d->path)) < 0 || close(fds[1]) < 0)
 			_exit(1);
@@ -88,7 +103,6 @@ static void a_folder_is_private_and_goes_with_what_is_in_it(void **state)
 {
 	struct rx_tmpdir d;
 	struct stat st;
-	char inner[4096];
 
 	(void)state;
 	assert_int_equal(rx_tmpdir_make(&d, "cc"), 0);
@@ -96,7 +110,7 @@ static void a_folder_is_private_and_goes_with_what_is_in_it(void **state)
 	assert_int_equal(st.st_mode, S_IFDIR | 0700);
 	assert_memory_equal(d.path, top, strlen(top));
 	touch(d.path, "file");
-	make_folder(d.path, "gpu", inner, sizeof(inner));
+	make_folder(d.path, "gpu");
 	rx_tmpdir_remove(&d);
 	assert_int_not_equal(stat(d.path, &st), 0);
 }
@@ -135,29 +149,25 @@ static void what_is_not_ours_or_not_empty_stays(void **state)
 {
 	static const char *const names[] = {
 	        "rx580fs-run-12345", "rx580fs-run-1234567", "rx580fs-runner-123456"};
-	char path[4096], full[4096], inner[4096], link[4096];
-	struct stat st;
+	char *link = join(top, "rx580fs-run-aaaaaa"), *full = join(top, "rx580fs-run-bbbbbb");
 
 	(void)state;
-	snprintf(link, sizeof(link), "%s/rx580fs-run-aaaaaa", top);
 	assert_int_equal(symlink("/", link), 0);
-	make_folder(top, "rx580fs-run-bbbbbb", full, sizeof(full));
-	make_folder(full, "gpu", inner, sizeof(inner));
-	touch(inner, "somebody's");
+	make_folder(top, "rx580fs-run-bbbbbb");
+	make_folder(full, "gpu");
+	touch(full, "gpu/somebody's");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		make_folder(top, names[i], path, sizeof(path));
+		make_folder(top, names[i]);
 	seen = 0;
 	assert_int_equal(rx_tmpdir_sweep("run", count_one), 0);
 	assert_int_equal(seen, 1); /* only the full one could have been ours */
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		snprintf(path, sizeof(path), "%s/%s", top, names[i]);
-		assert_int_equal(rmdir(path), 0);
-	}
-	snprintf(path, sizeof(path), "%s/somebody's", inner);
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(unlink(path), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		remove_one(top, names[i]);
+	remove_one(full, "gpu/somebody's");
 	assert_int_equal(unlink(link), 0);
 	assert_int_equal(rx_tmpdir_sweep("run", NULL), 1);
+	free(link);
+	free(full);
 }
 
 static void a_folder_that_cannot_be_made_is_an_error(void **state)
