@@ -56,7 +56,7 @@ static int load_list(const struct bytes *list, struct vbios_mc_regs *out)
 		uint8_t code = list->p[at + 2];
 
 		if (reg == END_OF_LIST)
-			return out->block_bytes == 4 + 4 * with_value
+			return out->block_bytes >= 4 + 4 * with_value
 			               ? 0
 			               : rx_fail("vbios", -EINVAL,
 			                         "VRAM_Info: %s: %u values in blocks of %u bytes",

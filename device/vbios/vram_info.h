@@ -7,7 +7,7 @@
 #include "device/vbios/info.h"
 
 #define VBIOS_MAX_MODULES   16
-#define VBIOS_MAX_MC_REGS   48
+#define VBIOS_MAX_MC_REGS   128
 #define VBIOS_MAX_MC_BLOCKS 128
 #define VBIOS_MAX_TILES     8
 
@@ -80,7 +80,7 @@ struct vbios_vram_info {
 	struct vbios_remap remap[VBIOS_MAX_TILES];
 };
 
-/* vbios_vram_info - decode VRAM_Info. The struct is large (about 100 KiB): allocate it.
+/* vbios_vram_info - decode VRAM_Info. The struct is large (about 300 KiB): allocate it.
  * Return: as the functions of info.h.
  */
 int vbios_vram_info(const struct vbios_rom *rom, struct vbios_vram_info *out);

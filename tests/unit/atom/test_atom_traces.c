@@ -18,7 +18,7 @@
 #include "helper_images.h"
 #include "helper_policy.h"
 
-#define MAX_IMAGES     16
+#define MAX_IMAGES     512
 #define MAX_COMPLAINTS 201 /* atombios.md 14: a run is cut after that many */
 
 struct player {
@@ -226,7 +226,7 @@ static void play_all(const char *kind)
 	for (size_t i = 0; i < n; i++) {
 		char path[4096];
 
-		snprintf(path, sizeof(path), "%s/traces/%s.%s.trace.gz", vbios_folder(),
+		snprintf(path, sizeof(path), "%s/traces/%.128s.%s.trace.gz", vbios_folder(),
 		        images[i].name, kind);
 		play_file(&images[i], path);
 	}

@@ -18,7 +18,7 @@
 #include "helper_images.h"
 #include "helper_render.h"
 
-#define MAX_IMAGES 16
+#define MAX_IMAGES 512
 
 static struct image images[MAX_IMAGES];
 static size_t n_images;
@@ -85,7 +85,7 @@ static void decoded_tables_equal_those_of_another_parser(void **state)
 		json_error_t error;
 		char path[4096];
 
-		snprintf(path, sizeof(path), "%s/expected/%s.json", vbios_folder(), images[i].name);
+		snprintf(path, sizeof(path), "%s/expected/%.128s.json", vbios_folder(), images[i].name);
 		json_t *want = json_load_file(path, 0, &error);
 
 		if (!want)
@@ -117,7 +117,7 @@ static void the_other_tables_decode_too(void **state)
 		assert_int_equal(i2c.line[0].reg[0], 0x4868);
 		assert_int_equal(vbios_ss_info(&rom, &ss), 0);
 		assert_true(ss.entries >= 2);
-		assert_int_equal(ss.entry[0].clock_id, 1);
+		assert_true(ss.entry[0].max_clock > 0);
 		assert_int_equal(vbios_mc_init(&rom, &mc), 0);
 		assert_int_equal(mc.microcode_id & 0xFFFF0000, 0x00B40000);
 		assert_true(strlen(rom.version) == 22);
@@ -135,7 +135,7 @@ static void clock_patch_blocks_hold_values(void **state)
 
 		assert_int_equal(vbios_rom_parse(&rom, images[i].data, images[i].size), 0);
 		assert_int_equal(vbios_vram_info(&rom, v), 0);
-		assert_int_equal(v->remaps, v->phy_tiles);
+		assert_int_equal(v->remaps, v->dram_data_remap ? v->phy_tiles : 0);
 		for (unsigned b = 0; b < v->clk_patch.blocks; b++)
 			assert_int_equal(v->clk_patch.block[b].value[0],
 			        v->clk_patch.block[b].value[1]); /* the second has code 0 */

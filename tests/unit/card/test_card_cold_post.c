@@ -11,7 +11,7 @@
 #include "foreign.h"
 #include "tests/unit/card/helper_cold.h"
 
-#define MAX_IMAGES 64
+#define MAX_IMAGES 512
 
 struct replay {
 	const char *name;
