@@ -85,7 +85,8 @@ static void decoded_tables_equal_those_of_another_parser(void **state)
 		json_error_t error;
 		char path[4096];
 
-		snprintf(path, sizeof(path), "%s/expected/%.128s.json", vbios_folder(), images[i].name);
+		snprintf(path, sizeof(path), "%s/expected/%.128s.json", vbios_folder(),
+		        images[i].name);
 		json_t *want = json_load_file(path, 0, &error);
 
 		if (!want)
