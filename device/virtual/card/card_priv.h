@@ -26,7 +26,7 @@
 #define CARD_MMIO_DWORDS (RX_MMIO_BYTES / 4)
 #define CARD_FLASH_BYTES 0x40000u /* the least a flash has: 256 KiB (polaris.md 2.1) */
 #define CARD_FLASH_MAX   0x80000u
-#define CARD_ROM_BYTES   0x20000u /* the least the expansion ROM window has: polaris.md 1.2 */
+#define CARD_ROM_BYTES   0x20000u /* that the ROM BAR shows of it: polaris.md 1.2 */
 #define CARD_SPOILS      8        /* faults of a kind at once */
 #define CARD_PCIE_CORE   256      /* registers behind PCIE_INDEX that one power-on may touch */
 #define CARD_BAR0_BYTES  (256ull << 20)
@@ -142,8 +142,8 @@ struct vcard {
 	uint32_t rom_index;
 	uint32_t *smc_reg; /* blocks of smc.c, owned */
 	uint64_t smc_complained;
-	uint8_t *flash; /* flash_bytes, of which the image is the first image_bytes; owned */
-	uint32_t flash_bytes, image_bytes;
+	uint8_t *flash; /* flash_bytes, the VBIOS first; owned */
+	uint32_t flash_bytes;
 	uint32_t subsystem; /* configuration 0x2C */
 	struct {
 		uint32_t index, value;
@@ -244,7 +244,6 @@ uint32_t *card_smc_storage(struct vcard *c, uint32_t index); /* NULL: no such re
 
 /* rom.c: load or build the flash. Return: 0; -errno, logged. */
 int card_rom_new(struct vcard *c);
-uint32_t card_rom_window(const struct vcard *c); /* bytes of the expansion ROM BAR */
 
 /* faults.c: arm what is due; what a spoilt register reads. */
 void card_fault_tick(struct vcard *c);

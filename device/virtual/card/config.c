@@ -101,12 +101,13 @@ void card_config_reset(struct vcard *c)
 	define_bar(gpu, CFG_BAR4, 0x100, 0x1);
 	define_bar(gpu, CFG_BAR5, RX_MMIO_BYTES, 0x0);
 	define(gpu, CFG_SUBSYSTEM, c->subsystem, 0);
-	define(gpu, CFG_ROM, 0, ~(card_rom_window(c) - 1) | 1);
+	define(gpu, CFG_ROM, 0, ~(CARD_ROM_BYTES - 1) | 1);
 	define_header(audio, 0xAAF01002, 0x04030000); /* bridge.md 4.2 */
 	define_capabilities(audio);
 	audio->value[CFG_INTERRUPT / 4] = 0x00000200; /* INTB# */
 	define_bar(audio, CFG_BAR0, CARD_AUDIO_BYTES, 0x4);
-	define(audio, CFG_SUBSYSTEM, 0xAAF01DA2, 0);
+	/* the board's vendor, as lspci shows of such boards */
+	define(audio, CFG_SUBSYSTEM, 0xAAF00000 | (c->subsystem & 0xFFFF), 0);
 }
 
 static uint32_t lanes(unsigned byte_enables)
@@ -187,8 +188,7 @@ enum card_window card_config_decode(struct vcard *c, bool io, uint64_t address, 
 			return WINDOW_MMIO;
 		if (hit(gpu, CFG_BAR2, CARD_BAR2_BYTES, address, off))
 			return WINDOW_DOORBELL;
-		if (gpu->value[CFG_ROM / 4] & 1 &&
-		        hit(gpu, CFG_ROM, card_rom_window(c), address, off))
+		if (gpu->value[CFG_ROM / 4] & 1 && hit(gpu, CFG_ROM, CARD_ROM_BYTES, address, off))
 			return WINDOW_ROM;
 	}
 	if (decodes(audio, COMMAND_MEMORY) && hit(audio, CFG_BAR0, CARD_AUDIO_BYTES, address, off))

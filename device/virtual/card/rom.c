@@ -46,9 +46,8 @@ static int load(struct vcard *c, FILE *f)
 		return rx_fail("card", -EINVAL,
 		        "%s is no VBIOS image: it does not begin with the bytes 55 AA",
 		        c->opt.vbios);
-	c->image_bytes = (uint32_t)n;
-	c->flash_bytes = power_of_two(c->image_bytes, CARD_FLASH_BYTES);
-	c->subsystem = subsystem_of(c->flash, c->image_bytes);
+	c->flash_bytes = power_of_two((uint32_t)n, CARD_FLASH_BYTES);
+	c->subsystem = subsystem_of(c->flash, (uint32_t)n);
 	return 0;
 }
 
@@ -64,13 +63,7 @@ static int synthesise(struct vcard *c)
 		return n;
 	c->flash_bytes = CARD_FLASH_BYTES;
 	c->subsystem = SUBSYSTEM;
-	c->image_bytes = (uint32_t)n;
 	return 0;
-}
-
-uint32_t card_rom_window(const struct vcard *c)
-{
-	return power_of_two(c->image_bytes, CARD_ROM_BYTES);
 }
 
 int card_rom_new(struct vcard *c)

@@ -1,4 +1,7 @@
-/* synth.c - puts the synthetic VBIOS together, and the memory microcode behind it in the flash. */
+/* synth.c - puts the synthetic VBIOS together; behind it in the flash an empty UEFI image and the
+ * memory microcode. */
+#include <stdio.h>
+
 #include "device/err.h"
 #include "device/firmware/standin.h"
 #include "device/virtual/vbios/synth_priv.h"
@@ -43,6 +46,41 @@ static void lengthen(struct atom_asm *a, unsigned blocks)
 		as_u8(a, 0xFF);
 }
 
+/* efi_image - as on real boards, whose legacy image is not the last one either (atombios.md 1).
+ * Header of UEFI 2.10, 14.4.2.1; nobody executes it, so there is nothing in it. */
+static void efi_image(uint8_t *flash, uint32_t at, const struct as_identity *who)
+{
+	uint8_t *p = flash + at, *pcir = p + 0x40;
+
+	memset(p, 0, SYNTH_EFI_BYTES);
+	put_le16(p, 0xAA55);
+	put_le16(p + 2, SYNTH_EFI_BYTES / 512);
+	put_le32(p + 4, 0x0EF1);  /* EFI_PCI_EXPANSION_ROM_HEADER_EFISIGNATURE */
+	put_le16(p + 8, 0x000B);  /* boot service driver */
+	put_le16(p + 10, 0x8664); /* for x86-64 */
+	put_le16(p + 0x18, 0x40);
+	memcpy(pcir, "PCIR", 4); /* atombios.md 1 */
+	put_le16(pcir + 4, who->vendor);
+	put_le16(pcir + 6, who->device);
+	put_le16(pcir + 0x0A, 24);
+	pcir[0x0F] = 3; /* class 0x030000, display */
+	put_le16(pcir + 0x10, SYNTH_EFI_BYTES / 512);
+	pcir[0x14] = 3;    /* code type: EFI */
+	pcir[0x15] = 0x80; /* last image */
+	snprintf((char *)p + 0x80, 64, "rx580fs virtual: no EFI driver");
+}
+
+/* append_efi - Return: bytes of the legacy image; -EINVAL (logged) no room. */
+static int append_efi(uint8_t *flash, int legacy, const struct as_identity *who)
+{
+	if ((uint32_t)legacy + SYNTH_EFI_BYTES > SYNTH_MICROCODE)
+		return rx_fail("synth", -EINVAL, "no room for a second image");
+	flash[get_le16(flash + 0x18) + 0x15] = 0; /* not the last image any more */
+	as_checksum(flash);
+	efi_image(flash, (uint32_t)legacy, who);
+	return legacy;
+}
+
 int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt)
 {
 	const struct as_identity who = {.vendor = 0x1002, /* polaris.md 1.1 */
@@ -75,5 +113,5 @@ int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt)
 		return image;
 	memset(flash + image, 0xFF, SYNTH_MICROCODE - (size_t)image);
 	microcode(flash + SYNTH_MICROCODE);
-	return image;
+	return append_efi(flash, image, &who);
 }

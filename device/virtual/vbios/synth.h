@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SYNTH_EFI_BYTES     2048u       /* of the second image, right behind the legacy one */
 #define SYNTH_FLASH_BYTES   0x40000u    /* the smallest flash it fits: 256 KiB */
 #define SYNTH_MICROCODE     0x38000u    /* where the memory microcode lies in it: atombios.md 1 */
 #define SYNTH_MICROCODE_ID  0x52580001u /* its first dword */
@@ -26,6 +27,7 @@ struct synth_options {
 };
 
 /* synth_build - fill @flash of @bytes >= SYNTH_FLASH_BYTES; what is not used is 0xFF (erased).
+ * A second image of code type 3 follows the legacy one: the frame of a UEFI driver, no code.
  * Return: bytes of the legacy image; -EINVAL (logged).
  */
 int synth_build(uint8_t *flash, size_t bytes, const struct synth_options *opt);

@@ -255,6 +255,24 @@ static void a_silent_regulator_is_given_up(void **state)
 	card_free(c);
 }
 
+static void an_empty_uefi_image_ends_the_chain(void **state)
+{
+	static uint8_t flash[SYNTH_FLASH_BYTES];
+	int legacy = synth_build(flash, sizeof(flash), &eight_gib);
+	struct vbios_rom rom;
+
+	(void)state;
+	assert_true(legacy > 0);
+	assert_int_equal(vbios_rom_parse(&rom, flash, sizeof(flash)), 0);
+	assert_true(rom.chain_complete);
+	assert_int_equal(rom.images, 2);
+	assert_int_equal(rom.image[1].code_type, VBIOS_CODE_EFI);
+	assert_int_equal(rom.image[1].offset, legacy);
+	assert_int_equal(rom.image[1].bytes, SYNTH_EFI_BYTES);
+	assert_int_equal(vbios_rom_parse(&rom, flash, (size_t)legacy), 0);
+	assert_false(rom.chain_complete); /* the legacy image does not say it is the last one */
+}
+
 static void the_driver_decodes_all_of_it(void **state)
 {
 	struct card *c = card_new(&eight_gib);
@@ -272,7 +290,6 @@ static void the_driver_decodes_all_of_it(void **state)
 
 	(void)state;
 	assert_int_equal(vbios_rom_parse(&rom, c->flash, (size_t)c->legacy), 0);
-	assert_true(rom.chain_complete);
 	assert_string_equal(rom.string[1], "POLARIS10");
 	assert_string_equal(rom.version, "000.001.000.000.000000");
 	assert_string_equal(rom.date, "01/01/26 00:00");
@@ -363,6 +380,7 @@ int main(void)
 	        cmocka_unit_test(virtual_voltages_resolve),
 	        cmocka_unit_test(every_command_table_ends),
 	        cmocka_unit_test(a_silent_regulator_is_given_up),
+	        cmocka_unit_test(an_empty_uefi_image_ends_the_chain),
 	        cmocka_unit_test(the_driver_decodes_all_of_it),
 	        cmocka_unit_test(its_powerplay_table_is_sane),
 	        cmocka_unit_test(impossible_cards_are_refused),

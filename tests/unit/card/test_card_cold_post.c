@@ -279,8 +279,10 @@ static void bad_image_files_are_refused(void **state)
 	assert_int_equal(vcard_new(&card, &(struct vcard_options){.vbios = path}), -ENOENT);
 }
 
-/* A file of 200 KiB: a window and a flash of 256 KiB, the identity of its header. */
-static void image_file_sets_window_and_identity(void **state)
+/* A file of 200 KiB: a flash of 256 KiB, of which the window shows half, the identity of its
+ * header.
+ */
+static void image_file_sets_flash_and_identity(void **state)
 {
 	static uint8_t rom[200 * 1024] = {0x55, 0xAA, 1};
 	char path[] = "/tmp/rx-vbios-XXXXXX";
@@ -291,6 +293,7 @@ static void image_file_sets_window_and_identity(void **state)
 	(void)state;
 	put_le16(rom + 0x48, 0x100);
 	put_le32(rom + 0x118, 0xE3871DA2);
+	put_le32(rom + 0x1FFFC, 0x0DDF00D5);
 	put_le32(rom + sizeof(rom) - 4, 0x600DF00D);
 	assert_int_equal(write(fd, rom, sizeof(rom)), sizeof(rom));
 	close(fd);
@@ -298,10 +301,11 @@ static void image_file_sets_window_and_identity(void **state)
 	unlink(path);
 	assert_int_equal(cfg_read(h, 0, 0x2C), 0xE3871DA2);
 	cfg_write(h, 0, 0x30, 0xFFFFFFFE);
-	assert_int_equal(cfg_read(h, 0, 0x30), 0xFFFC0000);
+	assert_int_equal(cfg_read(h, 0, 0x30), 0xFFFE0000); /* polaris.md 1.2 */
 	cfg_write(h, 0, 0x30, (uint32_t)0xE0180000 | 1);
-	assert_int_equal(mem_read(h, 0xE0180000 + sizeof(rom) - 4, &v), VCARD_SC);
-	assert_int_equal(v, 0x600DF00D);
+	assert_int_equal(mem_read(h, 0xE0180000 + 0x1FFFC, &v), VCARD_SC);
+	assert_int_equal(v, 0x0DDF00D5);
+	assert_int_equal(mem_read(h, 0xE0180000 + 0x20000, &v), VCARD_UR);
 	smc_put(h, IX_ROM_INDEX, sizeof(rom) - 4);
 	assert_int_equal(smc_get(h, IX_ROM_DATA), 0x600DF00D);
 	assert_int_equal(smc_get(h, IX_ROM_DATA), 0); /* it advances; beyond the file 0 */
@@ -315,7 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(real_images_post_the_card_as_traced),
 	        cmocka_unit_test(bad_image_files_are_refused),
-	        cmocka_unit_test(image_file_sets_window_and_identity),
+	        cmocka_unit_test(image_file_sets_flash_and_identity),
 	        T(power_on_is_unposted),
 	        T(memory_is_noise_until_initialised),
 	        T(sequencer_needs_a_program),
