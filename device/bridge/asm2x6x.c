@@ -191,6 +191,19 @@ static int cfg_read(struct bridge *b, unsigned reg, unsigned size, uint32_t *val
 	return config_op(b, reg, size, false, value);
 }
 
+/* function_read - bridge.md 3.4: a function that is not there ends in UR, config() makes it ones.
+ */
+static int function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value)
+{
+	struct asm_where at = asm_card(self(b));
+	enum asm_outcome o;
+
+	at.fn = (uint8_t)fn;
+	int err = asm2x6x_try_cfg(b, at, reg, value, &o);
+
+	return !err && o == ASM_NO_ANSWER ? asm_check_card(self(b)) : err;
+}
+
 static int cfg_write(struct bridge *b, unsigned reg, unsigned size, uint32_t value)
 {
 	return config_op(b, reg, size, true, &value);
@@ -225,6 +238,7 @@ static void free_bridge(struct bridge *b)
 static const struct bridge_ops asm2x6x_ops = {
         .cfg_read = cfg_read,
         .cfg_write = cfg_write,
+        .function_read = function_read,
         .cfg_write_whole = cfg_write_whole,
         .mem_read32 = asm_mem_read32,
         .mem_write32 = asm_mem_write32,
@@ -272,6 +286,7 @@ int asm2x6x_attach(struct bridge **out, struct scsi *scsi, const struct bridge_h
 	a->chip = chip;
 	a->seen_resets = c.resets;
 	a->info.errors_visible = true;
+	a->info.ability_function_1 = true; /* bridge.md 3.5: the engine takes any function */
 	a->info.request_bytes = REQUEST_BYTES;
 	a->info.reach_start = REACH_START;
 	a->info.reach_end = ASM_REACH_END;

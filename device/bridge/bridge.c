@@ -149,6 +149,33 @@ void bridge_decode_link(struct bridge_link *l, uint32_t caps, uint32_t status)
 	l->width = LINK_WIDTH(status);
 }
 
+#define NOBODY     0xFFFFFFFFu
+#define CRS_VENDOR 0x0001u /* PCIe base specification 2.3.2, CRS software visibility */
+
+bool bridge_answers(uint32_t id)
+{
+	return id != NOBODY && id != 0 && (id & 0xFFFF) != CRS_VENDOR;
+}
+
+int bridge_no_answer(uint32_t id, const struct bridge_link *l)
+{
+	if (l->known && !l->up)
+		return rx_fail("bridge", -ENODEV,
+		        "the PCIe link is down (the card reads 0x%08x): check the adapter's cable, "
+		        "power the card, then unplug the enclosure and plug it in again",
+		        id);
+	if (id != NOBODY)
+		return rx_fail("bridge", -ENODEV,
+		        "the card is not ready (id 0x%08x): wait a second and try again", id);
+	if (l->known)
+		return rx_fail("bridge", -ENODEV,
+		        "the PCIe link is up, but the card answers all ones: it is held in reset "
+		        "or lost its own supply; check its power plugs, then power-cycle it");
+	return rx_fail("bridge", -ENODEV,
+	        "configuration reads are all ones: the PCIe link is dead, or the card is; check "
+	        "the card's power and the adapter's cable");
+}
+
 void bridge_free(struct bridge *b)
 {
 	if (b)

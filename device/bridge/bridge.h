@@ -39,6 +39,7 @@ struct bridge_info {
 	bool errors_visible;      /* a failed TLP is reported; otherwise reads return stale data */
 	bool ability_alias_write; /* dword writes by E3/34 in use: rtl921x_use_alias */
 	unsigned ability_engine_burst; /* dwords a TLP of bulk writes: rtl921x_use_burst; 0 off */
+	bool ability_function_1;       /* other functions of the card: bridge_ops.function_read */
 	struct bridge_link link;
 	uint64_t retries;      /* reads repeated after a transport failure */
 	uint64_t refusals;     /* commands the bridge refused with sense */
@@ -64,6 +65,9 @@ struct bridge_ops {
 	 */
 	int (*cfg_read)(struct bridge *b, unsigned reg, unsigned size, uint32_t *value);
 	int (*cfg_write)(struct bridge *b, unsigned reg, unsigned size, uint32_t value);
+	/* One aligned dword of another function of the card, 1 to 7; all ones: nobody is there.
+	 * Only with ability_function_1, else -ENOTSUP (not logged). NULL: never. */
+	int (*function_read)(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value);
 	/* An aligned dword of configuration space in one TLP, where two halves would not do. */
 	int (*cfg_write_whole)(struct bridge *b, unsigned reg, uint32_t value);
 	/* One aligned dword, one TLP: registers. A read is never repeated. */
@@ -115,6 +119,13 @@ void bridge_free(struct bridge *b); /* also frees the scsi device; NULL is fine 
 /* bridge_decode_link - speed and width of the bridge's port. @caps, @status: link capabilities and
  * link status of its PCIe capability (PCIe base specification 7.5.3). */
 void bridge_decode_link(struct bridge_link *l, uint32_t caps, uint32_t status);
+
+/* bridge_answers - whether a device has id @id (configuration dword 0); all ones, 0 and the id of a
+ * device that wants time (bridge.md 4.1) are no answer. */
+bool bridge_answers(uint32_t id);
+/* bridge_no_answer - say what it means that the card reads as @id, given what is known of the link.
+ * Return: -ENODEV. */
+int bridge_no_answer(uint32_t id, const struct bridge_link *l);
 
 static inline void bridge_yield(struct bridge *b)
 {

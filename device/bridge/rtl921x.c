@@ -393,6 +393,7 @@ static void free_bridge(struct bridge *b)
 const struct bridge_ops rtl921x_ops = {
         .cfg_read = cfg_read,
         .cfg_write = cfg_write,
+        .function_read = rtl_function_read,
         .cfg_write_whole = rtl_engine_config_write,
         .mem_read32 = mem_read32,
         .mem_write32 = mem_write32,
@@ -409,6 +410,12 @@ void rtl921x_use_alias(struct bridge *b, bool on)
 {
 	if (b->ops == &rtl921x_ops)
 		self(b)->info.ability_alias_write = on;
+}
+
+void rtl921x_use_functions(struct bridge *b, bool on)
+{
+	if (b->ops == &rtl921x_ops)
+		self(b)->info.ability_function_1 = on;
 }
 
 void rtl921x_use_burst(struct bridge *b, unsigned dwords)

@@ -67,6 +67,9 @@ uint64_t rtl921x_alias_address(struct bridge *b);
  * a time, by byte stores into the raw engine's slots (bridge.md 2.11, unproven): 3 commands for 496
  * bytes. 0: off. Only for a bridge on which a probe proved it, or by that probe. */
 void rtl921x_use_burst(struct bridge *b, unsigned dwords);
+/* rtl921x_use_functions - bridge_ops.function_read by the raw engine. Only for a bridge on which a
+ * probe proved it. */
+void rtl921x_use_functions(struct bridge *b, bool on);
 /* rtl921x_byte_stores - whether byte stores by E3/23 reach the engine's data buffers and address
  * words; starts nothing. Return: 0 and *@ok; the errors of bridge.h. */
 int rtl921x_byte_stores(struct bridge *b, bool *ok);

@@ -165,6 +165,13 @@ int rtl921x_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t 
 	return err;
 }
 
+int rtl_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value)
+{
+	if (!((struct rtl921x *)b)->info.ability_function_1)
+		return -ENOTSUP;
+	return rtl921x_function_read(b, fn, reg, value);
+}
+
 int rtl_engine_config_write(struct bridge *b, unsigned reg, uint32_t value)
 {
 	struct request q = {

@@ -130,9 +130,10 @@ static int check_base(struct rtl921x *r)
 		err = r->b.ops->cfg_read(&r->b, CFG_BAR0, 4, &bar0);
 	if (err)
 		return err;
-	if (r->id == 0xFFFFFFFF || r->id == 0 || (r->id & 0xFFFF) == 0x0001)
-		return rx_fail("bridge", -ENODEV,
-		        "the card does not answer configuration reads (0x%08x)", r->id);
+	if (!bridge_answers(r->id)) {
+		rtl_look_at_port(r); /* what BB says is as old as the enumeration */
+		return bridge_no_answer(r->id, &r->info.link);
+	}
 	r->info.window_base = bar0 & ~BAR_FLAGS;
 	return 0;
 }

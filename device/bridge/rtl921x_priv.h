@@ -67,6 +67,7 @@ int rtl_look_at_link(struct bridge *b); /* bridge_ops.look_at_link */
 /* rtl_burst_bytes - how many of @len bytes to @addr are for rtl_burst_write: 0, or whole dwords. */
 uint32_t rtl_burst_bytes(const struct rtl921x *r, uint32_t addr, size_t len);
 int rtl_burst_write(struct rtl921x *r, uint32_t addr, const uint8_t *data, uint32_t len);
+int rtl_function_read(struct bridge *b, unsigned fn, unsigned reg, uint32_t *value); /* ops */
 /* rtl_engine_config_write - a dword of function 0's configuration space in one TLP. */
 int rtl_engine_config_write(struct bridge *b, unsigned reg, uint32_t value);
 /* rtl_engine_write - one dword memory write TLP by the raw engine, without the stray store of

@@ -9,6 +9,8 @@
 #define DEVICE_POLARIS10 0x67DFu
 #define CAPABILITY_PCIE  0x10 /* bridge.md 4.9 */
 #define PCIE_LINK_STATUS 0x12
+#define HEADER_TYPE      0x7Fu /* bridge.md 4.2 */
+#define MULTIFUNCTION    0x80u
 #define MAX_CAPABILITIES 48 /* (256 - 64) / 4: more means a loop */
 
 int pci_new(struct pci **out, struct bridge *b)
@@ -45,22 +47,24 @@ int pci_cfg_write(struct pci *p, unsigned reg, unsigned size, uint32_t value)
 /* check_identity - bridge.md 4.1, polaris.md 1.1. Says in words what was found instead. */
 static int check_identity(struct pci *p)
 {
-	uint32_t id, class_rev, subsystem;
+	uint32_t id, type, class_rev, subsystem;
 	int err = pci_cfg_read(p, CFG_ID, 4, &id);
 
+	if (!err)
+		err = pci_cfg_read(p, CFG_HEADER_TYPE, 1, &type);
 	if (!err)
 		err = pci_cfg_read(p, CFG_REVISION_CLASS, 4, &class_rev);
 	if (!err)
 		err = pci_cfg_read(p, CFG_SUBSYSTEM, 4, &subsystem);
 	if (err)
 		return err;
-	if (id == 0xFFFFFFFF)
+	if (!bridge_answers(id))
+		return bridge_no_answer(id, &p->reach.link);
+	if ((type & HEADER_TYPE) != 0) /* bridge.md 4.2 */
 		return rx_fail("pci", -ENODEV,
-		        "configuration reads are all ones: the PCIe link is dead; check the card's "
-		        "power and cable");
-	if (id == 0 || (id & 0xFFFF) == 0x0001) /* CRS software visibility: bridge.md 4.1 */
-		return rx_fail("pci", -ENODEV,
-		        "the card is not ready (id 0x%08x): wait a second and try again", id);
+		        "found %04x:%04x with a header of type %u: a PCIe bridge, or no card at "
+		        "all",
+		        id & 0xFFFF, id >> 16, type & HEADER_TYPE);
 	if ((id & 0xFFFF) != VENDOR_AMD || id >> 16 != DEVICE_POLARIS10)
 		return rx_fail("pci", -ENODEV,
 		        "found %04x:%04x, which is not an RX 580 (1002:67df)", id & 0xFFFF,
@@ -69,6 +73,7 @@ static int check_identity(struct pci *p)
 	p->info.device = (uint16_t)(id >> 16);
 	p->info.revision = (uint8_t)class_rev;
 	p->info.class_code = class_rev >> 8;
+	p->info.multifunction = type & MULTIFUNCTION;
 	p->info.subvendor = (uint16_t)subsystem;
 	p->info.subdevice = (uint16_t)(subsystem >> 16);
 	return 0;
@@ -93,7 +98,22 @@ int pci_find_capability(struct pci *p, uint8_t id)
 			return (int)pointer;
 		pointer = header >> 8;
 	}
+	if (!err)
+		rx_log(LOG_WARN, "pci", "the list of capabilities does not end");
 	return err;
+}
+
+int pci_function_read(struct pci *p, unsigned fn, unsigned reg, uint32_t *value)
+{
+	const struct bridge_ops *ops = p->bridge->ops;
+
+	if (!fn || fn > 7 || reg % 4 || reg >= 4096)
+		return -EINVAL;
+	if (!p->info.multifunction || !ops->function_read)
+		return -ENODATA;
+	int err = ops->function_read(p->bridge, fn, reg, value);
+
+	return err == -ENOTSUP ? -ENODATA : err;
 }
 
 static int read_link_status(struct pci *p)
@@ -132,9 +152,9 @@ static int enable_memory(struct pci *p)
 
 int pci_start(struct pci *p)
 {
+	p->bridge->ops->read_info(p->bridge, &p->reach);
 	int err = check_identity(p);
 
-	p->bridge->ops->read_info(p->bridge, &p->reach);
 	if (!err)
 		err = pci_cfg_read(p, CFG_COMMAND, 2, &p->first_command);
 	if (!err)

@@ -28,6 +28,7 @@ struct pci_info {
 	uint16_t vendor, device, subvendor, subdevice;
 	uint8_t revision;
 	uint32_t class_code;
+	bool multifunction;
 	struct pci_bar bar[6];
 	unsigned link_speed,
 	        link_width; /* PCIe generation and lanes; 0 when there is no such capability */
@@ -64,6 +65,9 @@ int pci_reset(struct pci *p, unsigned reg, uint32_t key);
 const struct pci_info *pci_info(const struct pci *p);
 int pci_cfg_read(struct pci *p, unsigned reg, unsigned size, uint32_t *value);
 int pci_cfg_write(struct pci *p, unsigned reg, unsigned size, uint32_t value);
+/* pci_function_read - an aligned dword of configuration space of function @fn, 1 to 7. Return: 0;
+ * -ENODATA there is no such function, or this bridge does not reach it (not logged). */
+int pci_function_read(struct pci *p, unsigned fn, unsigned reg, uint32_t *value);
 /* pci_find_capability - offset of a capability below 256. Return: offset; 0 absent; negative error.
  */
 int pci_find_capability(struct pci *p, uint8_t id);

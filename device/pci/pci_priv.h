@@ -9,6 +9,7 @@
 #define CFG_COMMAND         0x04
 #define CFG_STATUS          0x06
 #define CFG_REVISION_CLASS  0x08
+#define CFG_HEADER_TYPE     0x0E
 #define CFG_BAR(i)          (0x10u + 4u * (unsigned)(i))
 #define CFG_SUBSYSTEM       0x2C
 #define CFG_ROM             0x30
