@@ -85,6 +85,7 @@ struct rx_info {
 	/* probed abilities of the bridge, bridge.md 7 */
 	bool ability_alias_write, ability_mmio_wptr;
 	unsigned ability_engine_burst; /* dwords a TLP of bulk writes; 0 off */
+	bool ability_function_1;       /* rx_function_read */
 	struct rx_link link;
 	/* driver counters */
 	uint64_t commands, bytes_in, bytes_out, retries;
@@ -122,8 +123,20 @@ bool rx_reg_hazard(uint32_t offset);
  * offset below 4096. */
 int rx_cfg_read(struct rx580 *rx, unsigned offset, unsigned size, uint32_t *value);
 int rx_cfg_write(struct rx580 *rx, unsigned offset, unsigned size, uint32_t value);
+/* rx_function_read - an aligned dword of configuration space of another function of the card, 1 to
+ * 7: the audio of its connectors. -ENODATA there is none, or nobody has shown that the bridge
+ * reaches it. */
+int rx_function_read(struct rx580 *rx, unsigned function, unsigned offset, uint32_t *value);
 /* rx_bios - the VBIOS image read at start. Any thread; owned by @rx, constant for its life. */
 const uint8_t *rx_bios(struct rx580 *rx, size_t *len);
+/* rx_flash_bytes - of the flash it lies in, as far as one can tell: 256 or 512 KiB; with
+ * rx_options.vbios the size of that file. */
+int rx_flash_bytes(struct rx580 *rx, size_t *bytes);
+/* rx_flash_read - bytes of the flash, the VBIOS first. What nobody has asked for before is read
+ * from the card, and kept. One call reads RX_FLASH_PIECE bytes from the card at most and yields
+ * between its pieces. Return: bytes, at least one; -EINVAL outside of it. */
+#define RX_FLASH_PIECE 4096u
+int rx_flash_read(struct rx580 *rx, size_t offset, void *buf, size_t len);
 /* rx_hdp_flush - host writes to VRAM become visible to the card. rx_hdp_invalidate - host reads see
  * the card's writes. */
 int rx_hdp_flush(struct rx580 *rx);

@@ -1,5 +1,5 @@
-/* nodes_pci.c - pci/ laid out as sysfs has it, for lspci -O sysfs.path (interface.md 2.2). The
- * enclosure gives us one function, the card's.
+/* nodes_pci.c - pci/ laid out as sysfs has it, for lspci -O sysfs.path (interface.md 2.2): the
+ * card's function 0, and its audio function where the bridge reaches that.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,11 @@
 #include "fs/nodes.h"
 
 /* The address an lspci of this tree shows; the enclosure's bus is not the host's. */
-#define CARD_ADDRESS "0000:03:00.0"
+#define CARD_ADDRESS  "0000:03:00.0"
+#define AUDIO_ADDRESS "0000:03:00.1"
+#define AUDIO         1    /* function; bridge.md 4.2 */
+#define AUDIO_CONFIG  256u /* bytes shown: a dword of it takes some ten commands */
+#define NOBODY        0xFFFFFFFFu
 
 struct bar {
 	unsigned reg;   /* offset in configuration space; polaris.md 1.2 */
@@ -20,11 +24,25 @@ struct bar {
 	                   _MEM_64 0x100000, _ROM_ENABLE 1, low bits as in the BAR */
 };
 
-static const struct bar bars[] = {
+#define RESOURCES 7u /* six BARs, ROM */
+
+static const struct bar card_bars[RESOURCES] = {
         {0x10, 0, true, 0x14220c}, {0}, {0x18, 2u << 20, true, 0x14220c}, /* doorbells */
         {0}, {0x20, 0x100, false, 0x40101},                               /* I/O */
         {0x24, 0x40000, false, 0x40200},                                  /* registers */
         {0x30, 0x20000, false, 0x46200},                                  /* ROM */
+};
+
+/* what lspci shows of such cards; nobody gives it an address, nothing here uses it */
+static const struct bar audio_bars[RESOURCES] = {{0x10, 0x4000, true, 0x140204}};
+
+/* One function of the card as it was read. */
+struct function {
+	unsigned number;
+	const char *address;
+	const struct bar *bars;
+	uint8_t cfg[64];
+	uint64_t config_size, window;
 };
 
 static const struct attribute {
@@ -62,13 +80,31 @@ static unsigned access_size(uint64_t offset, size_t left)
 	return offset % 2 == 0 && left >= 2 ? 2 : 1;
 }
 
+/* Of a config node; others keep it in obj, which is theirs. */
+static unsigned function_of(const struct node *n)
+{
+	return (unsigned)(uintptr_t)n->obj;
+}
+
+static int config_read(struct fs *fs, unsigned function, unsigned at, unsigned n, uint32_t *v)
+{
+	if (!fs->rx)
+		return -ENODEV;
+	if (!function)
+		return rx_cfg_read(fs->rx, at, n, v);
+	int err = rx_function_read(fs->rx, function, at & ~3u, v);
+
+	*v >>= 8 * (at & 3);
+	return err;
+}
+
 static int pci_config_read(struct request *r)
 {
 	for (size_t at = 0; at < r->size;) {
 		unsigned n = access_size(r->offset + at, r->size - at);
 		uint32_t v = 0;
-		int err = r->fs->rx ? rx_cfg_read(r->fs->rx, (unsigned)(r->offset + at), n, &v)
-		                    : -ENODEV;
+		int err =
+		        config_read(r->fs, function_of(r->node), (unsigned)(r->offset + at), n, &v);
 
 		if (err)
 			return err;
@@ -83,6 +119,8 @@ static int pci_config_write(struct request *r)
 {
 	uint32_t v = 0;
 
+	if (function_of(r->node))
+		return rx_fail("fs", -EPERM, "config: the audio function is only shown");
 	if ((r->size != 1 && r->size != 2 && r->size != 4) || r->offset % r->size)
 		return rx_fail("fs", -EINVAL, "config: write 1, 2 or 4 aligned bytes at a time");
 	for (size_t i = 0; i < r->size; i++)
@@ -133,21 +171,21 @@ static uint32_t config_value(const uint8_t *cfg, unsigned offset, unsigned bytes
 	return v;
 }
 
-static int add_resource(struct fs *fs, struct node *dir, const uint8_t *cfg, uint64_t window)
+static int add_resource(struct fs *fs, struct node *dir, const struct function *f)
 {
 	struct text t = {0};
 
 	/* thirteen lines: six BARs, ROM, six bridge windows (Linux pci-sysfs.c resource_show) */
 	for (size_t i = 0; i < 13; i++) {
-		const struct bar *b = i < ARRAY_SIZE(bars) ? &bars[i] : &bars[1];
-		uint64_t low = b->reg ? get_le32(cfg + b->reg) : 0, start = 0, size = 0;
+		const struct bar *b = i < RESOURCES ? &f->bars[i] : &card_bars[1];
+		uint64_t low = b->reg ? get_le32(f->cfg + b->reg) : 0, start = 0, size = 0;
 
 		if (low) {
 			start = low & (b->flags & 0x100        ? ~3ull
 			                      : b->reg == 0x30 ? ~0x7ffull
 			                                       : ~15ull);
-			start |= b->wide ? (uint64_t)get_le32(cfg + b->reg + 4) << 32 : 0;
-			size = b->size ? b->size : window;
+			start |= b->wide ? (uint64_t)get_le32(f->cfg + b->reg + 4) << 32 : 0;
+			size = b->size ? b->size : f->window;
 		}
 		text_printf(&t, "0x%016" PRIx64 " 0x%016" PRIx64 " 0x%016" PRIx64 "\n", start,
 		        start ? start + size - 1 : 0, start ? b->flags : 0);
@@ -155,16 +193,16 @@ static int add_resource(struct fs *fs, struct node *dir, const uint8_t *cfg, uin
 	return add_text(fs, dir, "resource", &t);
 }
 
-static int add_texts(struct fs *fs, struct node *dir, const uint8_t *cfg, uint64_t window)
+static int add_texts(struct fs *fs, struct node *dir, const struct function *f)
 {
-	int err = add_resource(fs, dir, cfg, window);
+	int err = add_resource(fs, dir, f);
 
 	for (size_t i = 0; !err && i < ARRAY_SIZE(attributes); i++) {
 		const struct attribute *a = &attributes[i];
 		struct text t = {0};
 
-		text_printf(
-		        &t, "0x%0*x\n", (int)a->bytes * 2, config_value(cfg, a->offset, a->bytes));
+		text_printf(&t, "0x%0*x\n", (int)a->bytes * 2,
+		        config_value(f->cfg, a->offset, a->bytes));
 		err = add_text(fs, dir, a->name, &t);
 	}
 	struct text irq = {0};
@@ -173,61 +211,103 @@ static int add_texts(struct fs *fs, struct node *dir, const uint8_t *cfg, uint64
 	return err ? (text_free(&irq), err) : add_text(fs, dir, "irq", &irq);
 }
 
-static int add_data(struct fs *fs, struct node *dir, uint64_t config_size)
+static int add_function(struct fs *fs, struct node *devices, const struct function *f)
 {
-	struct node *config = tree_add(fs, dir, "config", NODE_PCI_CONFIG);
-	struct node *rom = tree_add(fs, dir, "rom", NODE_PCI_ROM);
-	size_t len = 0;
+	struct node *dir = tree_add(fs, devices, f->address, NODE_PCI_ADDR);
+	struct node *config = dir ? tree_add(fs, dir, "config", NODE_PCI_CONFIG) : NULL;
 
-	if (!config || !rom)
+	if (!config)
 		return -ENOMEM;
-	config->size = config_size;
-	rx_bios(fs->rx, &len);
-	rom->size = len;
-	tree_find(fs->root, "bios")->size = len;
-	return 0;
+	config->size = f->config_size;
+	config->obj = (void *)(uintptr_t)f->number;
+	if (f->number)
+		config->mode = 0400; /* pci_config_write */
+	if (!f->number) {
+		struct node *rom = tree_add(fs, dir, "rom", NODE_PCI_ROM);
+
+		if (!rom)
+			return -ENOMEM;
+		rom->size = tree_find(fs->root, "bios")->size;
+	}
+	return add_texts(fs, dir, f);
 }
 
-/* Sizes that depend on the card, and the folder of its function. fs->lock held. */
-static int build(struct fs *fs, const uint8_t *cfg, uint64_t config_size)
+/* Sizes that depend on the card, and the folders of its functions. fs->lock held. */
+static int build(struct fs *fs, const struct function *card, const struct function *audio,
+        size_t flash_bytes)
 {
 	struct node *pci = tree_find(fs->root, "pci"), *devices = tree_find(pci, "devices");
-	struct node *link = tree_find(pci, "card"), *old = tree_find(devices, CARD_ADDRESS);
+	struct node *link = tree_find(pci, "card"), *old;
 	struct rx_info info;
 
-	if (old)
+	while ((old = devices->children) != NULL)
 		tree_unlink(fs, old);
 	fs_read_info(fs, &info);
+	tree_find(fs->root, "bios")->size = flash_bytes;
 	tree_find(fs->root, "vram")->size = info.vram_total;
 	tree_find(fs->root, "regs")->size = 262144; /* interface.md 6, BAR5 */
 	if (!link->target && !(link->target = strdup("devices/" CARD_ADDRESS)))
 		return -ENOMEM;
-	struct node *dir = tree_add(fs, devices, CARD_ADDRESS, NODE_PCI_ADDR);
+	int err = add_function(fs, devices, card);
 
-	if (!dir)
-		return -ENOMEM;
-	int err = add_data(fs, dir, config_size);
+	return err || !audio->config_size ? err : add_function(fs, devices, audio);
+}
 
-	return err ? err : add_texts(fs, dir, cfg, info.vram_window);
+static int read_card(struct fs *fs, struct function *f)
+{
+	struct rx_info info;
+	uint32_t v;
+	int err = 0;
+
+	for (unsigned at = 0; at < sizeof(f->cfg) && !err; at += 4) {
+		err = rx_cfg_read(fs->rx, at, 4, &v);
+		put_le32(f->cfg + at, v);
+	}
+	if (err)
+		return err;
+	/* extended space answers all ones when it is not there (PCIe 3.0 7.9.1) */
+	bool extended = rx_cfg_read(fs->rx, 0x100, 4, &v) == 0 && v != NOBODY;
+
+	f->config_size = extended ? 4096 : 256;
+	rx_read_info(fs->rx, &info);
+	f->window = info.vram_window;
+	return 0;
+}
+
+/* read_audio - what the attributes need. config_size stays 0 when it cannot be reached. */
+static int read_audio(struct fs *fs, struct function *f)
+{
+	static const unsigned needed[] = {0x00, 0x08, 0x10, 0x14, 0x2C}; /* PCI 3.0 6.1 */
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		uint32_t v;
+		int err = rx_function_read(fs->rx, f->number, needed[i], &v);
+
+		if (err == -ENODATA || (!err && !needed[i] && v == NOBODY))
+			return 0;
+		if (err)
+			return err;
+		put_le32(f->cfg + needed[i], v);
+	}
+	f->config_size = AUDIO_CONFIG;
+	return 0;
 }
 
 int pci_build(struct fs *fs)
 {
-	uint8_t cfg[64];
-	uint32_t v;
+	struct function card = {.address = CARD_ADDRESS, .bars = card_bars};
+	struct function audio = {.number = AUDIO, .address = AUDIO_ADDRESS, .bars = audio_bars};
+	size_t flash = 0;
+	int err = read_card(fs, &card);
 
-	for (unsigned at = 0; at < sizeof(cfg); at += 4) {
-		int err = rx_cfg_read(fs->rx, at, 4, &v);
-
-		if (err)
-			return err;
-		put_le32(cfg + at, v);
-	}
-	/* extended space answers all ones when it is not there (PCIe 3.0 7.9.1) */
-	bool extended = rx_cfg_read(fs->rx, 0x100, 4, &v) == 0 && v != 0xffffffff;
-
+	if (!err)
+		err = read_audio(fs, &audio);
+	if (!err)
+		err = rx_flash_bytes(fs->rx, &flash);
+	if (err)
+		return err;
 	fs_lock(fs);
-	int err = build(fs, cfg, extended ? 4096 : 256);
+	err = build(fs, &card, &audio, flash);
 	fs_unlock(fs);
 	return err;
 }

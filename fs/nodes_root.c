@@ -158,6 +158,7 @@ static int bridge_text(struct fs *fs, struct node *n, struct text *out)
 	text_key(out, "ability_alias_write", "%u", i.ability_alias_write);
 	text_key(out, "ability_mmio_wptr", "%u", i.ability_mmio_wptr);
 	text_key(out, "ability_engine_burst", "%u", i.ability_engine_burst);
+	text_key(out, "ability_functions", "%u", i.ability_function_1);
 	link_text(&i.link, out);
 	text_key(out, "commands", "%" PRIu64, i.commands);
 	text_key(out, "bytes_in", "%" PRIu64, i.bytes_in);

@@ -30,19 +30,22 @@ static int vram_fsync(struct request *r)
 
 const struct node_ops vram_ops = {.read = vram_read, .write = vram_write, .fsync = vram_fsync};
 
+/* What has to come from the card comes in pieces, between which others go first. */
 static int bios_read(struct request *r)
 {
-	size_t len = 0, n = 0;
+	if (!r->fs->rx)
+		return -ENODEV;
+	int n = rx_flash_read(r->fs->rx, (size_t)r->offset + r->progress, r->data + r->progress,
+	        r->size - r->progress);
 
-	fs_lock(r->fs); /* the image lives as long as the card is open */
-	const uint8_t *image = r->fs->rx ? rx_bios(r->fs->rx, &len) : NULL;
-
-	if (image && r->offset < len) {
-		n = r->size < len - r->offset ? r->size : len - (size_t)r->offset;
-		memcpy(r->data, image + r->offset, n);
-	}
-	fs_unlock(r->fs);
-	return image ? (int)n : -EIO;
+	if (n < 0)
+		return n;
+	r->progress += (size_t)n;
+	if (r->progress == r->size)
+		return (int)r->size;
+	if (request_expired(r)) /* a short answer would be taken for zeros */
+		return atomic_load(&r->interrupted) ? -EINTR : -ETIMEDOUT;
+	return request_again(r);
 }
 
 const struct node_ops bios_ops = {.read = bios_read};

@@ -102,6 +102,7 @@ static int use_abilities(struct rx580 *rx, const struct pci_info *p)
 	if (!backend_is_hardware(rx->info.backend) || abilities_load(&board, &a))
 		return 0;
 	use_burst(rx, a.engine_burst);
+	rtl921x_use_functions(rx->bridge, a.function_1);
 	if (!a.alias_write || !rtl921x_alias_address(rx->bridge)) /* that family's trick */
 		return 0;
 	int err = pci_move_bar(rx->pci, PCI_BAR_REGISTERS, rtl921x_alias_address(rx->bridge));
@@ -368,6 +369,7 @@ static int start_over(struct rx580 *rx, int mark)
 	rx->service = NULL;
 	rx->service_queue = rx->plan_queue = NULL;
 	rx->bios = NULL;
+	memset(&rx->flash, 0, sizeof(rx->flash));
 	rx->vram = NULL;
 	rx->fresh = false;
 	rx->info.queues_running = false;

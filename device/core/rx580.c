@@ -39,6 +39,7 @@ static void copy_counters(struct rx580 *rx)
 	rx->info.unlocks = b.unlocks;
 	rx->info.tlp_timeouts = b.tlp_timeouts;
 	rx->info.ability_engine_burst = b.ability_engine_burst;
+	rx->info.ability_function_1 = b.ability_function_1;
 	rx->info.link = (struct rx_link){b.link.known, b.link.up, b.link.speed, b.link.width,
 	        b.link.max_speed, b.link.max_width, b.link.port};
 	rx->info.link_timeouts = c.timeouts;
@@ -216,4 +217,11 @@ int rx_cfg_write(struct rx580 *rx, unsigned offset, unsigned size, uint32_t valu
 	int err = check_cfg(rx, offset, size);
 
 	return err ? err : rx_done(rx, pci_cfg_write(rx->pci, offset, size, value));
+}
+
+int rx_function_read(struct rx580 *rx, unsigned function, unsigned offset, uint32_t *value)
+{
+	int err = rx_alive(rx);
+
+	return err ? err : rx_done(rx, pci_function_read(rx->pci, function, offset, value));
 }

@@ -21,7 +21,8 @@
 #define STAGE_SLOT                                                                                 \
 	(64u << 10) /* one nested user each, so that a yield in one transfer does no harm to       \
 	               another */
-#define MAX_DEPTH 8 /* of yields within yields; beyond it nobody else gets in */
+#define RX_FLASH_MAX (512u << 10) /* the largest flash of such a board: polaris.md 2.1 */
+#define MAX_DEPTH    8            /* of yields within yields; beyond it nobody else gets in */
 
 /* Board name in the image of the virtual card's own VBIOS */
 #define RX_VIRTUAL_BOARD "rx580fs virtual"
@@ -53,8 +54,14 @@ struct rx580 {
 	struct cp_queue *service_queue, *plan_queue;
 	struct cp_service *service;
 	uint8_t *bios;
-	size_t bios_len;
-	struct vbios_rom rom; /* of bios */
+	size_t bios_len; /* known since the start */
+	struct {
+		size_t bytes;    /* 0: nobody has looked yet */
+		uint32_t window; /* the ROM BAR shows so much of it; 0: not to be used */
+		bool have[RX_FLASH_MAX / RX_FLASH_PIECE]; /* pieces read since */
+		bool kept;                                /* in a file, or not worth it */
+	} flash;                                          /* all of it goes into bios */
+	struct vbios_rom rom;                             /* of bios */
 	struct smu *smu;
 	struct smu_state smu_state; /* as found */
 	struct fw_set firmware;     /* images, while the card is being started */
@@ -88,6 +95,15 @@ int rx_open_on(struct rx580 **out, struct usb_pipe *pipe, const struct rx_option
 int rx_bring_up(struct rx580 *rx);
 /* Steps of the checklist in files of their own. vbios.c: the image into rx->bios and rx->rom. */
 int rx_read_vbios(struct rx580 *rx);
+/* rx_rom_port - @len bytes from @offset, both multiples of 4, through ROM_INDEX and ROM_DATA. */
+int rx_rom_port(struct rx580 *rx, uint32_t offset, void *buf, size_t len);
+/* rx_flash_is_whole - whether this is how much such a flash holds: atombios.md 1. */
+static inline bool rx_flash_is_whole(size_t bytes)
+{
+	return bytes == RX_FLASH_MAX || bytes == RX_FLASH_MAX / 2;
+}
+/* rx_keep_bios - a copy of the first @len bytes of rx->bios for the next start: vbios.c. */
+void rx_keep_bios(struct rx580 *rx, size_t len);
 /* post.c: what the card is doing; POST when nobody did; a reset of the whole card. */
 int rx_look_at_card(struct rx580 *rx);
 int rx_post(struct rx580 *rx);

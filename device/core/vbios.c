@@ -14,8 +14,7 @@
 #include "device/regs/regs.h"
 #include "device/regs/smc.h"
 
-#define VBIOS_MAX  (512u << 10) /* the largest flash of such a board: polaris.md 2.1 */
-#define HEAD_BYTES 512u         /* the unit of the length byte; holds every fixed field */
+#define HEAD_BYTES 512u /* the unit of the length byte; holds every fixed field */
 
 /* A way to the bytes of the flash. */
 struct source {
@@ -31,15 +30,20 @@ static int read_bar(struct source *s, uint32_t offset, void *buf, size_t len)
 	return pci_rom_read(s->rx->pci, offset, buf, len);
 }
 
-/* read_port - ROM_INDEX, then ROM_DATA as often as needed: it counts up by itself. */
 static int read_port(struct source *s, uint32_t offset, void *buf, size_t len)
 {
-	int err = smc_write(&s->rx->mmio, IX_ROM_INDEX, offset);
+	return rx_rom_port(s->rx, offset, buf, len);
+}
+
+/* ROM_INDEX, then ROM_DATA as often as needed: it counts up by itself. */
+int rx_rom_port(struct rx580 *rx, uint32_t offset, void *buf, size_t len)
+{
+	int err = smc_write(&rx->mmio, IX_ROM_INDEX, offset);
 	uint32_t value;
 
 	for (size_t i = 0; i < len && !err; i += 4) {
-		err = i ? smc_read_again(&s->rx->mmio, &value)
-		        : smc_read(&s->rx->mmio, IX_ROM_DATA, &value);
+		err = i ? smc_read_again(&rx->mmio, &value)
+		        : smc_read(&rx->mmio, IX_ROM_DATA, &value);
 		put_le32((uint8_t *)buf + i, value);
 	}
 	return err;
@@ -61,21 +65,22 @@ static int cache_path(const struct rx580 *rx, const uint8_t head[HEAD_BYTES], st
 	return rx_user_file(path, RX_CACHE, name, true);
 }
 
-/* take_copy - only one that begins like the card's and is sound. */
+/* take_copy - only one that begins like the card's and is sound. A copy of the whole flash counts
+ * whole, of any other nothing but the image. */
 static int take_copy(struct rx580 *rx, const uint8_t head[HEAD_BYTES])
 {
 	struct rx_path path;
 	int err = cache_path(rx, head, &path);
-	int n = err ? err : rx_read_whole(path.text, rx->bios, VBIOS_MAX);
+	int n = err ? err : rx_read_whole(path.text, rx->bios, RX_FLASH_MAX);
 
 	if (n < (int)HEAD_BYTES || memcmp(rx->bios, head, HEAD_BYTES) ||
 	        vbios_rom_parse(&rx->rom, rx->bios, (size_t)n))
 		return -ENOENT;
 	rx_log(LOG_INFO, "vbios", "taken from %s, which begins like the card's", path.text);
-	return n;
+	return rx_flash_is_whole((size_t)n) ? n : (int)rx->rom.legacy_bytes;
 }
 
-static void keep_copy(struct rx580 *rx, size_t len)
+void rx_keep_bios(struct rx580 *rx, size_t len)
 {
 	struct rx_path path;
 
@@ -97,7 +102,7 @@ static int fetch(struct rx580 *rx, struct source *s)
 		return -ENODATA;
 	int n = vbios_legacy_bytes(head, sizeof(head));
 
-	if (n < (int)HEAD_BYTES || n > (int)VBIOS_MAX)
+	if (n < (int)HEAD_BYTES || n > (int)RX_FLASH_MAX)
 		return -ENODATA;
 	/* copies are for boards, not for what is played */
 	bool board = backend_is_hardware(rx->info.backend);
@@ -113,7 +118,7 @@ static int fetch(struct rx580 *rx, struct source *s)
 		return err;
 	rx_log(LOG_INFO, "vbios", "%d bytes through the %s", n, s->name);
 	if (board)
-		keep_copy(rx, (size_t)n);
+		rx_keep_bios(rx, (size_t)n);
 	return n;
 }
 
@@ -128,6 +133,8 @@ static int from_bar(struct rx580 *rx)
 	int n = size >= HEAD_BYTES ? fetch(rx, &s) : -ENODATA;
 
 	err = pci_rom_close(rx->pci);
+	if (n > 0)
+		rx->flash.window = size;
 	return n < 0 ? n : (err ? err : n);
 }
 
@@ -160,7 +167,7 @@ static int check_board(const struct rx580 *rx, const char *path)
 
 static int from_file(struct rx580 *rx, const char *path)
 {
-	int n = rx_read_whole(path, rx->bios, VBIOS_MAX);
+	int n = rx_read_whole(path, rx->bios, RX_FLASH_MAX);
 
 	if (n < 0)
 		return rx_fail("vbios", n, "%s: %s", path, strerror(-n));
@@ -169,6 +176,7 @@ static int from_file(struct rx580 *rx, const char *path)
 	if (err)
 		return rx_fail("vbios", err, "%s is no VBIOS this driver can use", path);
 	err = check_board(rx, path);
+	rx->flash.bytes = (size_t)n; /* that is what the user wants to be the flash */
 	return err ? err : n;
 }
 
@@ -193,7 +201,7 @@ static void tell_board(const struct rx580 *rx)
 
 int rx_read_vbios(struct rx580 *rx)
 {
-	rx->bios = malloc(VBIOS_MAX);
+	rx->bios = malloc(RX_FLASH_MAX);
 	if (!rx->bios)
 		return -ENOMEM;
 	int n = rx->opt.vbios ? from_file(rx, rx->opt.vbios) : from_bar(rx);

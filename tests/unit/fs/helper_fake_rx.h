@@ -9,8 +9,9 @@
 
 #include "device/rx580.h"
 
-#define FAKE_VRAM   (64u << 20)
-#define FAKE_WINDOW (16u << 20)
+#define FAKE_VRAM       (64u << 20)
+#define FAKE_WINDOW     (16u << 20)
+#define FAKE_FLASH_REST 1024u /* behind the 512 bytes of VBIOS */
 
 /* fake_set_state - what rx_read_info says from now on. */
 void fake_set_state(struct rx580 *rx, enum rx_state state);

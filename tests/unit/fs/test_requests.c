@@ -178,6 +178,33 @@ static void copies_between_buffers_stay_on_the_card_when_aligned(void **state)
 	handle_put(fs, h);
 }
 
+/* what the fake card has of its flash, and that it gives 256 bytes a call: helper_fake_rx.h */
+static void the_flash_comes_in_pieces_between_which_others_go(void **state)
+{
+	struct fs *fs = *state;
+	struct node *bios = tree_find(fs->root, "bios");
+	uint8_t data[700];
+	struct request r = {.fs = fs,
+	        .kind = REQ_READ,
+	        .node = bios,
+	        .offset = 100,
+	        .data = data,
+	        .size = sizeof(data),
+	        .started_ns = now_ns()};
+
+	memset(data, 0xAA, sizeof(data));
+	assert_int_equal(bios->size, 512 + FAKE_FLASH_REST);
+	for (int piece = 0; piece < 3; piece++)
+		assert_int_equal(dispatch_body(&r), REQUEST_PARK);
+	assert_int_equal(dispatch_body(&r), sizeof(data));
+	for (size_t i = 0; i < sizeof(data); i++)
+		assert_int_equal(data[i], i < 412 ? (100 + i) & 0xFF : 0);
+
+	r.progress = 0;
+	atomic_store(&r.interrupted, true);
+	assert_int_equal(dispatch_body(&r), -EINTR);
+}
+
 static void xattrs_tell_address_type_and_shape(void **state)
 {
 	struct fs *fs = *state;
@@ -416,6 +443,7 @@ int main(void)
 	        T(pinned_buffers_keep_size_and_name),
 	        T(no_room_is_enospc_and_changes_nothing),
 	        T(copies_between_buffers_stay_on_the_card_when_aligned),
+	        T(the_flash_comes_in_pieces_between_which_others_go),
 	        T(xattrs_tell_address_type_and_shape),
 	        T(registers_take_single_dwords_dumps_and_masks),
 	        T(bank_bits_select_access_and_restore),
