@@ -61,6 +61,30 @@ static int make_free(struct smu *s)
 	return err;
 }
 
+/* Changes nothing and takes no argument: polaris.md 10.2 */
+#define HARMLESS PPSMC_MSG_API_GetSclkFrequency
+
+int smu_find_mailbox(struct smu *s)
+{
+	uint32_t resp;
+	int err = wait_answer(s, &resp);
+
+	if (err != -ETIMEDOUT)
+		return err;
+	rx_log(LOG_WARN, "smu",
+	        "SMC_RESP_0 stays 0: a driver that was killed before it sent its message, or a "
+	        "firmware that hangs; asking it");
+	err = reg_write(s->mmio, REG_SMC_MESSAGE_0, HARMLESS);
+	if (!err)
+		err = wait_answer(s, &resp);
+	s->answered = !err;
+	return err == -ETIMEDOUT ? rx_fail("smu", err,
+	                                   "message %s (0x%x): no answer for %d ms from the "
+	                                   "firmware found running: the SMU hangs",
+	                                   message_name(HARMLESS), HARMLESS, SMU_TIMEOUT_MS)
+	                         : err;
+}
+
 static int verdict(enum ppsmc_msg id, uint32_t arg, uint32_t resp)
 {
 	if (resp == RESP_OK)

@@ -44,4 +44,8 @@ int smu_read_fan(struct smu *s, struct smu_sample *out);
 int smu_enable_didt(struct smu *s);
 int smu_write_edc(struct smu *s, const uint32_t value[VBIOS_EDC_REGISTERS]);
 
+/* smu_find_mailbox - of a firmware somebody else has talked to: whether it answers. Return: 0;
+ * -ETIMEDOUT it does not (logged); link errors. */
+int smu_find_mailbox(struct smu *s);
+
 #endif

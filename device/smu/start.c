@@ -337,8 +337,10 @@ int smu_read_header(struct smu *s)
 int smu_attach(struct smu *s)
 {
 	uint32_t features;
-	int err = smu_read_header(s);
+	int err = smu_find_mailbox(s);
 
+	if (!err)
+		err = smu_read_header(s);
 	if (!err)
 		err = smc_read(s->mmio, IX_FEATURE_STATUS, &features);
 	if (err)
