@@ -89,8 +89,13 @@ int vcard_fault_parse(const char *text, enum vcard_fault *fault, unsigned *value
 /* vcard_spoil - reads of one register differ from the truth by @flip (0: no more), in BAR5 (@smc
  * false, byte offset) or in the SMC space. Return: 0; -ENOSPC eight are spoilt already. */
 int vcard_spoil(struct vcard *c, bool smc, uint32_t address, uint32_t flip);
-/* vcard_advance - let the time of SMU and heat run ahead by @ms. */
+/* The card's time is the host's, until somebody moves or holds it. Its SMU, its heat, its resets,
+ * its clock counter and the faults of vcard_inject_later go by it; the engine's clocks do not. */
+uint64_t vcard_now(struct vcard *c); /* ns */
+/* vcard_advance - let it run ahead by @ms. */
 void vcard_advance(struct vcard *c, uint64_t ms);
+/* vcard_hold_time - from now on vcard_advance alone moves it, so that "not yet" is certain. */
+void vcard_hold_time(struct vcard *c);
 
 /* What tests and the enclosure's statistics want to know. */
 struct vcard_stats {

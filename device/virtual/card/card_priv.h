@@ -137,8 +137,9 @@ struct vcard {
 	uint32_t didt[CARD_DIDT], gc_cac; /* behind their index pairs: polaris.md 10.8 */
 	uint32_t edc_written; /* registers of the EDC controller written since the reset */
 	uint64_t clock_latch;
-	uint64_t reset_until_ns; /* registers read all ones until then, after a chip reset */
-	uint64_t time_ahead_ns;  /* vcard_advance */
+	uint64_t reset_until_ns;        /* registers read all ones until then, after a chip reset */
+	_Atomic uint64_t time_ahead_ns; /* vcard_advance; written under the lock */
+	_Atomic uint64_t held_ns;       /* vcard_hold_time: what time it is; 0: it goes by itself */
 	uint32_t rom_index;
 	uint32_t *smc_reg; /* blocks of smc.c, owned */
 	uint64_t smc_complained;
@@ -174,8 +175,8 @@ struct vcard {
 /* card.c */
 void card_log(struct vcard *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void card_guest_error(struct vcard *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-uint64_t card_clock(void);          /* 25 MHz: polaris.md 6.3 */
-uint64_t card_now(struct vcard *c); /* ns, of the SMU and the heat */
+uint64_t card_clock(struct vcard *c); /* 25 MHz: polaris.md 6.3 */
+uint64_t card_now(struct vcard *c);   /* ns, of all that takes its time */
 /* card_posted - ASIC_Init has run: BIOS_SCRATCH_7 bit 9 (polaris.md 1.5). */
 bool card_posted(const struct vcard *c);
 /* card_chip_reset - everything but the callers and the host's power switch. Called with the lock

@@ -175,7 +175,7 @@ static int copy_source(struct card_queue *q, const uint32_t *p, uint32_t dwords,
 		return 0;
 	case DATA_SEL_IMMEDIATE: v = (uint64_t)p[3] << 32 | p[2]; break;
 	case 6: v = q->atomic_return; break; /* polaris.md 7.3 */
-	case DATA_SEL_GPU_CLOCK: v = card_clock(); break;
+	case DATA_SEL_GPU_CLOCK: v = card_clock(q->card); break;
 	default: return card_cp_bad(q, "COPY_DATA source %u", sel);
 	}
 	value[0] = (uint32_t)v;

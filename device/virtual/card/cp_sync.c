@@ -96,7 +96,7 @@ int card_cp_event_write(struct card_queue *q, const uint32_t *p, uint32_t n)
 static void release_data(struct card_queue *q, const struct card_release *e)
 {
 	uint32_t sel = e->control >> RELEASE_MEM_DATA_SEL_SHIFT & RELEASE_MEM_DATA_SEL_MASK;
-	uint64_t value = sel == RELEASE_MEM_DATA_GPU_CLOCK ? card_clock() : e->data;
+	uint64_t value = sel == RELEASE_MEM_DATA_GPU_CLOCK ? card_clock(q->card) : e->data;
 	size_t len = sel == RELEASE_MEM_DATA_32 ? 4 : 8;
 	uint8_t bytes[8];
 

@@ -7,14 +7,31 @@
 
 uint64_t card_now(struct vcard *c)
 {
-	return now_ns() + c->time_ahead_ns;
+	uint64_t held = atomic_load(&c->held_ns);
+
+	return held ? held : now_ns() + atomic_load(&c->time_ahead_ns);
+}
+
+uint64_t vcard_now(struct vcard *c)
+{
+	return card_now(c);
+}
+
+void vcard_hold_time(struct vcard *c)
+{
+	pthread_mutex_lock(&c->lock);
+	atomic_store(&c->held_ns, card_now(c));
+	pthread_mutex_unlock(&c->lock);
 }
 
 void vcard_advance(struct vcard *c, uint64_t ms)
 {
 	pthread_mutex_lock(&c->lock);
 	card_heat_update(c);
-	c->time_ahead_ns += ms * 1000000;
+	if (c->held_ns)
+		c->held_ns += ms * 1000000;
+	else
+		c->time_ahead_ns += ms * 1000000;
 	card_fault_tick(c);
 	card_smu_tick(c);
 	card_heat_update(c);

@@ -310,7 +310,7 @@ static void write_effect(struct vcard *c, uint32_t off, uint32_t value)
 		return;
 	case REG_RLC_CAPTURE_GPU_CLOCK_COUNT:
 		if (value & 1)
-			c->clock_latch = card_clock();
+			c->clock_latch = card_clock(c);
 		return;
 	case REG_RLC_SAFE_MODE: c->reg[off / 4] = value & ~1u; return; /* CMD self-clears */
 	case REG_GRBM_SOFT_RESET:

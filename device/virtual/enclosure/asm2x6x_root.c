@@ -4,7 +4,6 @@
  * bridge.md 4 step 3.
  */
 #include "device/bytes.h"
-#include "device/clock.h"
 #include "device/virtual/enclosure/asm2x6x_priv.h"
 
 enum {
@@ -116,9 +115,10 @@ static const struct field *find(uint32_t offset)
 /* bridge.md 3.5: the falling edge of secondary bus reset is where the card starts anew */
 static void end_secondary_reset(struct venc *e)
 {
-	if (e->card)
-		vcard_reset(e->card);
-	e->asmedia->root.released_ns = now_ns();
+	if (!e->card)
+		return;
+	vcard_reset(e->card);
+	e->asmedia->root.released_ns = vcard_now(e->card);
 }
 
 static void write_own(struct venc *e, uint32_t offset, const struct vcard_tlp *tlp)
@@ -165,7 +165,7 @@ static bool settled(struct venc *e)
 {
 	uint64_t released = e->asmedia->root.released_ns;
 
-	if (!released || now_ns() - released >= NS_AFTER_RESET)
+	if (!released || vcard_now(e->card) - released >= NS_AFTER_RESET)
 		return true;
 	venc_guest_error(e, "asm: configuration less than 100 ms after reset (bridge.md 3.5)");
 	return false;

@@ -152,6 +152,7 @@ struct host *host_new(const struct vcard_options *opt)
 	if (!o.vram_bytes)
 		o.vram_bytes = VRAM_BYTES;
 	assert_int_equal(vcard_new(&h->card, &o), 0);
+	vcard_hold_time(h->card);
 	host_enumerate(h);
 	return h;
 }
@@ -263,6 +264,17 @@ bool queue_wait_reg(
 		sleep_us(200);
 	}
 	return true;
+}
+
+void queue_wait_error(struct host *h, const struct test_queue *q)
+{
+	uint64_t end = deadline_in_ms(LONG);
+
+	while (!queue_reg(h, q, REG_CP_HQD_ERROR)) {
+		if (deadline_passed(end))
+			fail_msg("queue %u.%u: no CP_HQD_ERROR", q->pipe, q->queue);
+		sleep_us(200);
+	}
 }
 
 bool queue_dequeue(struct host *h, const struct test_queue *q, uint32_t type, unsigned ms)

@@ -18,6 +18,11 @@
 #include "device/regs/regs.h"
 #include "device/virtual/card/card.h"
 
+/* ms. What must happen has LONG for it, on a machine that is busy with other things; what must not
+ * happen gets the chance for a SHORT while. Nothing may depend on how long anything takes. */
+#define LONG  60000
+#define SHORT 30
+
 #define VRAM_BYTES (64ull << 20)
 #define FB_BASE    0xF400000000ull
 #define BAR0_AT    0x80000000ull
@@ -28,7 +33,7 @@
 #define AUDIO_AT   0xE0200000ull
 
 struct host {
-	struct vcard *card;
+	struct vcard *card; /* its time is held: only vcard_advance moves it */
 	atomic_uint errors; /* guest errors logged */
 	char last[400];     /* newest guest error; read it only while no queue runs */
 };
@@ -82,6 +87,7 @@ void queue_put(struct host *h, struct test_queue *q, const uint32_t *data, unsig
 void queue_grant(struct host *h, struct test_queue *q); /* HDP flush and WPTR */
 bool queue_wait_reg(
         struct host *h, const struct test_queue *q, uint32_t off, uint32_t value, unsigned ms);
+void queue_wait_error(struct host *h, const struct test_queue *q); /* fails if none comes */
 bool queue_dequeue(struct host *h, const struct test_queue *q, uint32_t type, unsigned ms);
 #define PUT(h, q, ...)                                                                             \
 	do {                                                                                       \

@@ -1,9 +1,9 @@
 /* helper_cold.c - see helper_cold.h */
 #include "device/bytes.h"
-#include "device/clock.h"
 #include "tests/unit/card/helper_cold.h"
 
 #define RESP_OK 1u
+#define SMU_MS  200 /* of the card's time: then it will not answer any more */
 
 int cold_setup(void **state)
 {
@@ -103,11 +103,11 @@ void smc_upload(struct host *h, const uint8_t *image, uint32_t bytes)
 
 static bool wait_smc(struct host *h, uint32_t index, uint32_t mask, uint32_t value)
 {
-	uint64_t end = deadline_in_ms(2000);
-
-	while ((smc_get(h, index) & mask) != value)
-		if (deadline_passed(end))
+	for (int ms = 0; (smc_get(h, index) & mask) != value; ms++) {
+		if (ms == SMU_MS)
 			return false;
+		vcard_advance(h->card, 1);
+	}
 	return true;
 }
 
@@ -135,15 +135,13 @@ uint32_t smc_start(struct host *h)
 
 uint32_t smc_send(struct host *h, uint32_t id, uint32_t *arg)
 {
-	uint64_t end = deadline_in_ms(200);
 	uint32_t r;
 
 	reg_write(h, REG_SMC_MSG_ARG_0, *arg);
 	reg_write(h, REG_SMC_RESP_0, 0);
 	reg_write(h, REG_SMC_MESSAGE_0, id);
-	do
-		r = reg_read(h, REG_SMC_RESP_0);
-	while (!r && !deadline_passed(end));
+	for (int ms = 0; !(r = reg_read(h, REG_SMC_RESP_0)) && ms < SMU_MS; ms++)
+		vcard_advance(h->card, 1);
 	*arg = reg_read(h, REG_SMC_MSG_ARG_0);
 	return r;
 }

@@ -243,7 +243,7 @@ static void cold_reset(struct host *h, bool perst)
 	else
 		cfg_write(h, 0, 0x7C, 0x39D5E86B); /* polaris.md 1.6 */
 	host_enumerate(h);
-	usleep(5000);
+	vcard_advance(h->card, 5);
 	assert_int_equal(reg_read(h, REG_CONFIG_MEMSIZE), 0);
 	assert_int_equal(reg_read(h, REG_BIOS_SCRATCH_7), 0);
 	assert_no_guest_errors(h);

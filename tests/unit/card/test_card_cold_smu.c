@@ -1,7 +1,6 @@
 /* test_card_cold_smu.c - the SMU's start, its mailbox, the engines' microcode, and what refuses to
  * run without. */
 #include "device/bytes.h"
-#include "device/clock.h"
 #include "device/regs/ppsmc.h"
 #include "tests/unit/card/helper_cold.h"
 
@@ -116,8 +115,8 @@ static void mailbox_answers_after_a_moment(void **state)
 	cold_up(h);
 	reg_write(h, REG_SMC_MSG_ARG_0, 0);
 	reg_write(h, REG_SMC_MESSAGE_0, 0x200);
-	assert_int_equal(reg_read(h, REG_SMC_RESP_0), 0);
-	reg_write(h, REG_SMC_MESSAGE_0, 0x201); /* while busy */
+	assert_int_equal(reg_read(h, REG_SMC_RESP_0), 0); /* time stands still */
+	reg_write(h, REG_SMC_MESSAGE_0, 0x201);           /* while busy */
 	expect_error(h, 1, "before 0x200 was answered");
 	vcard_advance(h->card, 1);
 	assert_int_equal(reg_read(h, REG_SMC_RESP_0), 1);
@@ -282,8 +281,8 @@ static void engines_need_microcode(void **state)
 	expect_error(h, 4, "no microcode");
 }
 
-/* run_queue - one packet through a queue of MEC1. Return: whether it was executed. */
-static bool run_queue(struct host *h)
+/* run_queue - one packet through a queue of MEC1. Return: whether it was executed within @ms. */
+static bool run_queue(struct host *h, unsigned ms)
 {
 	struct test_queue q;
 
@@ -291,7 +290,7 @@ static bool run_queue(struct host *h)
 	queue_start(h, &q);
 	PUT(h, &q, WRITE_MEM(0x2000000, 0xFEED));
 	queue_grant(h, &q);
-	return wait_vram(h, 0x2000000, 0xFEED, 200);
+	return wait_vram(h, 0x2000000, 0xFEED, ms);
 }
 
 static void mec_needs_a_running_rlc(void **state)
@@ -300,7 +299,7 @@ static void mec_needs_a_running_rlc(void **state)
 
 	cold_up(h);
 	reg_write(h, REG_RLC_CNTL, 0);
-	assert_false(run_queue(h));
+	assert_false(run_queue(h, SHORT));
 	expect_error(h, 1, "RLC does not");
 }
 
@@ -309,7 +308,7 @@ static void brought_up_card_executes(void **state)
 	struct host *h = *state;
 
 	cold_up(h);
-	assert_true(run_queue(h));
+	assert_true(run_queue(h, LONG));
 	assert_no_guest_errors(h);
 }
 
@@ -319,9 +318,9 @@ static void dead_mec_executes_nothing(void **state)
 
 	cold_up(h);
 	vcard_inject(h->card, VCARD_FAULT_MEC_DEAD, 1);
-	assert_false(run_queue(h));
+	assert_false(run_queue(h, SHORT));
 	vcard_inject(h->card, VCARD_FAULT_MEC_DEAD, 0);
-	assert_true(wait_vram(h, 0x2000000, 0xFEED, 2000));
+	assert_true(wait_vram(h, 0x2000000, 0xFEED, LONG));
 	assert_no_guest_errors(h);
 }
 

@@ -49,7 +49,7 @@ static struct atom *interpreter(struct host *h, const uint8_t *flash)
 	struct atom *a;
 
 	assert_int_equal(atom_open(&a, flash, FLASH_BYTES, &host), 0);
-	atom_set_limits(a, &(struct atom_limits){.max_steps = 1000000, .loop_ms = 2000});
+	atom_set_limits(a, &(struct atom_limits){.max_steps = 1000000, .loop_ms = LONG});
 	return a;
 }
 

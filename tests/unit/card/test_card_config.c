@@ -1,6 +1,5 @@
 /* test_card_config.c - configuration space, address decoding, ROM. */
 #include "device/bytes.h"
-#include "device/clock.h"
 #include "tests/unit/card/helper_card.h"
 
 static void identity_is_an_rx580_with_audio(void **state)
@@ -178,7 +177,7 @@ static void config_reset_magic_resets_the_chip(void **state)
 	assert_int_not_equal(cfg_read(h, 0, 0x10), before);
 	host_enumerate(h);
 	assert_int_equal(reg_read(h, REG_CONFIG_MEMSIZE), 0xFFFFFFFF);
-	sleep_us(5000); /* "up to a few ms": polaris.md 14.2 */
+	vcard_advance(h->card, 5); /* "up to a few ms": polaris.md 14.2 */
 	assert_int_equal(reg_read(h, REG_CONFIG_MEMSIZE), 0); /* nobody has posted it again */
 	assert_int_equal(reg_read(h, REG_BIOS_SCRATCH_7) & 0x200, 0);
 	assert_int_equal(reg_read(h, REG_SCRATCH_REG0), 0);

@@ -5,12 +5,10 @@
 #include "device/clock.h"
 #include "tests/unit/card/helper_card.h"
 
-#define MEM   0x100000u
-#define MEM2  0x200000u
-#define DATA  0x300000u
-#define CODE  0x400000u
-#define LONG  10000
-#define SHORT 50
+#define MEM  0x100000u
+#define MEM2 0x200000u
+#define DATA 0x300000u
+#define CODE 0x400000u
 
 /* s[0:1] out, s2 value, s3 workgroup: out[64 * group + lane] = value + lane */
 static const uint32_t store_kernel[] = {
@@ -339,12 +337,12 @@ static void dequeue_reset_kills_an_endless_kernel(void **state)
 {
 	struct fixture *f = *state;
 
-	for (int i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		set_kernel(f->h, &f->q, ENDLESS);
-		PUT(f->h, &f->q, DISPATCH(4), CS_FLUSH);
+		PUT(f->h, &f->q, DISPATCH(4), WRITE_MEM(AT(2000), 1 + i), CS_FLUSH);
 		queue_grant(f->h, &f->q);
-		assert_true(queue_wait_reg(f->h, &f->q, REG_GRBM_STATUS2, 8 | 3u << 28, LONG));
-		sleep_us(SHORT * 1000);
+		assert_true(wait_vram(f->h, AT(2000), 1 + i, LONG)); /* the kernel is on its way */
+		assert_int_equal(reg_read(f->h, REG_GRBM_STATUS2), 8 | 3u << 28);
 		if (i == 0)
 			assert_false(
 			        queue_dequeue(f->h, &f->q, 1, SHORT)); /* draining never ends */
@@ -361,17 +359,16 @@ static void dequeue_reset_kills_an_endless_kernel(void **state)
 static void sq_cmd_ends_waves_and_packets_go_on(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t end = deadline_in_ms(LONG);
 
 	set_kernel(f->h, &f->q, ENDLESS);
 	PUT(f->h, &f->q, DISPATCH(4), CS_FLUSH, WRITE_MEM(AT(0), 1));
 	queue_grant(f->h, &f->q);
 	sleep_us(SHORT * 1000);
 	assert_int_equal(data(f, 0), 0);
-	for (int i = 0; i < 1000 && data(f, 0) != 1;
-	        i++) { /* repeated, as the kernel driver does */
+	do /* repeated, as the kernel driver does */
 		reg_write(f->h, REG_SQ_CMD, 0x93);
-		sleep_us(2000);
-	}
+	while (!wait_vram(f->h, AT(0), 1, 2) && !deadline_passed(end));
 	assert_int_equal(data(f, 0), 1);
 	assert_no_guest_errors(f->h);
 }
@@ -384,9 +381,7 @@ static void a_faulting_kernel_stops_its_queue_only(void **state)
 	set_kernel(f->h, &f->q, STRAY);
 	PUT(f->h, &f->q, DISPATCH(1), CS_FLUSH, WRITE_MEM(AT(0), 1));
 	queue_grant(f->h, &f->q);
-	for (int i = 0; i < LONG && !queue_reg(f->h, &f->q, REG_CP_HQD_ERROR); i++)
-		sleep_us(1000);
-	assert_int_not_equal(queue_reg(f->h, &f->q, REG_CP_HQD_ERROR), 0);
+	queue_wait_error(f->h, &f->q);
 	assert_int_equal(guest_errors(f->h), 1);
 	assert_non_null(strstr(f->h->last, "0x1000"));
 	assert_int_equal(data(f, 0), 0);
@@ -418,19 +413,16 @@ static void partial_groups_have_fewer_lanes(void **state)
 	assert_no_guest_errors(f->h);
 }
 
-static void free_is_prompt_while_a_kernel_never_ends(void **state)
+static void free_ends_a_kernel_that_never_ends(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t t;
 
 	set_kernel(f->h, &f->q, ENDLESS);
 	for (int i = 0; i < 40; i++) /* more than the engine takes at once */
 		PUT(f->h, &f->q, DISPATCH(4));
 	queue_grant(f->h, &f->q);
 	sleep_us(SHORT * 1000);
-	t = now_ns();
-	host_free(f->h);
-	assert_in_range((now_ns() - t) / 1000000, 0, 2000);
+	host_free(f->h);                             /* comes back */
 	f->h = host_new(&(struct vcard_options){0}); /* for the teardown */
 }
 
@@ -465,7 +457,7 @@ int main(void)
 	        T(sq_cmd_ends_waves_and_packets_go_on),
 	        T(a_faulting_kernel_stops_its_queue_only),
 	        T(partial_groups_have_fewer_lanes),
-	        T(free_is_prompt_while_a_kernel_never_ends),
+	        T(free_ends_a_kernel_that_never_ends),
 	        T(reset_ends_an_endless_kernel),
 	};
 

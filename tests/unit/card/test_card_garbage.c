@@ -7,7 +7,6 @@
 #define MEM  0x100000u
 #define DATA 0x300000u
 #define IB   0x310000u
-#define LONG 10000
 
 static uint32_t seed;
 

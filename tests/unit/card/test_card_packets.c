@@ -2,13 +2,11 @@
 #include "device/clock.h"
 #include "tests/unit/card/helper_card.h"
 
-#define MEM   0x100000u
-#define MEM2  0x200000u
-#define DATA  0x300000u
-#define IB    0x310000u
-#define IB2   0x320000u
-#define LONG  5000
-#define SHORT 30
+#define MEM  0x100000u
+#define MEM2 0x200000u
+#define DATA 0x300000u
+#define IB   0x310000u
+#define IB2  0x320000u
 
 struct fixture {
 	struct host *h;
@@ -43,9 +41,7 @@ static void finish(struct fixture *f)
 	tag++;
 	PUT(f->h, &f->q, PKT3(PKT3_SET_UCONFIG_REG, 3), 0x47, tag);
 	queue_grant(f->h, &f->q);
-	for (int i = 0; i < LONG && reg_read(f->h, REG_SCRATCH_REG0 + 28) != tag; i++)
-		sleep_us(1000);
-	assert_int_equal(reg_read(f->h, REG_SCRATCH_REG0 + 28), tag);
+	assert_true(queue_wait_reg(f->h, &f->q, REG_SCRATCH_REG0 + 28, tag, LONG));
 	assert_true(queue_wait_reg(f->h, &f->q, REG_CP_HQD_PQ_RPTR, f->q.wptr, LONG));
 }
 
@@ -108,9 +104,7 @@ static void wrong_buffers_stop_the_queue(void **state)
 		vram_fill(f->h, IB, wrong[i], 9);
 		PUT(f->h, &f->q, IB_CALL(IB, 9));
 		queue_grant(f->h, &f->q);
-		for (int wait = 0; wait < LONG && !queue_reg(f->h, &f->q, REG_CP_HQD_ERROR); wait++)
-			sleep_us(1000);
-		assert_int_not_equal(queue_reg(f->h, &f->q, REG_CP_HQD_ERROR), 0);
+		queue_wait_error(f->h, &f->q);
 		assert_int_equal(guest_errors(f->h), before + 1);
 		assert_int_equal(data(f, 0), 0);
 		assert_true(queue_dequeue(f->h, &f->q, 2, LONG));
@@ -141,13 +135,14 @@ static void fetched_packets_stay_as_fetched_until_rewind(void **state)
 
 	for (uint32_t rewind = 0; rewind < 2; rewind++) {
 		vram_write(f->h, AT(0), 0);
-		IB_WORDS(f, IB, WAIT_MEM(AT(0), 1), PKT3(PKT3_NOP, 2), 0, WRITE_MEM(AT(1), 0x01D));
+		IB_WORDS(f, IB, WRITE_MEM(AT(2), 1 + rewind), WAIT_MEM(AT(0), 1), PKT3(PKT3_NOP, 2),
+		        0, WRITE_MEM(AT(1), 0x01D));
 		if (rewind)
-			IB_WORDS(f, IB + 28, PKT3(PKT3_REWIND, 2), REWIND_VALID);
-		PUT(f->h, &f->q, IB_CALL(IB, 14));
+			IB_WORDS(f, IB + 48, PKT3(PKT3_REWIND, 2), REWIND_VALID);
+		PUT(f->h, &f->q, IB_CALL(IB, 19));
 		queue_grant(f->h, &f->q);
-		sleep_us(SHORT * 1000);
-		vram_write(f->h, IB + 4 * 13, 0x2E3); /* the word to be written */
+		assert_true(wait_vram(f->h, AT(2), 1 + rewind, LONG)); /* it is fetched */
+		vram_write(f->h, IB + 4 * 18, 0x2E3);                  /* the word to be written */
 		hdp_flush_now(f->h);
 		vram_write(f->h, AT(0), 1);
 		hdp_flush_now(f->h);
@@ -198,12 +193,12 @@ static void a_cached_wait_never_sees_the_host(void **state)
 {
 	struct fixture *f = *state;
 
-	PUT(f->h, &f->q, WRITE_L2(AT(64), 0)); /* L2 holds the page now */
+	PUT(f->h, &f->q, WRITE_L2(AT(64), 0), WRITE_MEM(AT(2), 1));
 	PUT(f->h, &f->q, PKT3(PKT3_WAIT_REG_MEM, 7), WAIT_MEM_EQUAL & ~WAIT_UNCACHED, LO(AT(0)),
 	        HI(AT(0)), 1, 0xFFFFFFFF, 0x20);
 	PUT(f->h, &f->q, WRITE_MEM(AT(1), 1));
 	queue_grant(f->h, &f->q);
-	sleep_us(SHORT * 1000);
+	assert_true(wait_vram(f->h, AT(2), 1, LONG)); /* L2 holds the page now */
 	vram_write(f->h, AT(0), 1);
 	hdp_flush_now(f->h);
 	sleep_us(SHORT * 1000);
@@ -262,10 +257,12 @@ static void release_can_write_64_bits_and_the_clock(void **state)
 	finish(f);
 	assert_true(wait_vram(f->h, AT(3), 0x22, LONG));
 	assert_int_equal(data(f, 2), 0x11);
-	clock = data(f, 4) | (uint64_t)data(f, 5) << 32;
-	assert_in_range(clock, now_ns() / 40 - 25000000, now_ns() / 40);
-	clock = data(f, 6) | (uint64_t)data(f, 7) << 32;
-	assert_in_range(clock, now_ns() / 40 - 25000000, now_ns() / 40);
+	reg_write(f->h, REG_RLC_CAPTURE_GPU_CLOCK_COUNT, 1); /* time stands still */
+	clock = reg_read(f->h, REG_RLC_GPU_CLOCK_COUNT_LSB) |
+	        (uint64_t)reg_read(f->h, REG_RLC_GPU_CLOCK_COUNT_MSB) << 32;
+	assert_true(wait_vram(f->h, AT(5), (uint32_t)(clock >> 32), LONG));
+	assert_int_equal(data(f, 4) | (uint64_t)data(f, 5) << 32, clock);
+	assert_int_equal(data(f, 6) | (uint64_t)data(f, 7) << 32, clock);
 	assert_no_guest_errors(f->h);
 }
 
@@ -365,9 +362,7 @@ static void acquire_of_a_range_is_refused(void **state)
 
 	PUT(f->h, &f->q, PKT3(PKT3_ACQUIRE_MEM, 7), ACQUIRE_DATA, 16, 0, 0x1000, 0, 0xA);
 	queue_grant(f->h, &f->q);
-	for (int wait = 0; wait < LONG && !queue_reg(f->h, &f->q, REG_CP_HQD_ERROR); wait++)
-		sleep_us(1000);
-	assert_int_not_equal(queue_reg(f->h, &f->q, REG_CP_HQD_ERROR), 0);
+	queue_wait_error(f->h, &f->q);
 	assert_int_equal(guest_errors(f->h), 1);
 }
 

@@ -116,6 +116,7 @@ static void later_faults_come_later(void **state)
 	(void)state;
 	venc_card_option(&opt.card, "fault=mc-deaf@30");
 	assert_int_equal(venc_new(&e, &opt), 0);
+	vcard_hold_time(venc_card(e)); /* 30 s are not over yet */
 	struct vcard_tlp t = {.type = VCARD_CFG_READ, .address = 0x24, .byte_enables = 0xF};
 	vcard_tlp(venc_card(e), &t);
 	t = (struct vcard_tlp){.type = VCARD_MEM_WRITE,

@@ -31,9 +31,11 @@ void fake_card_forget(void)
 void vcard_reset(struct vcard *c)
 {
 	unsigned resets = c->resets + 1;
+	uint64_t now = c->now_ns;
 
 	memset(c, 0, sizeof(*c));
 	c->resets = resets;
+	c->now_ns = now;
 	put_le32(c->config[0], 0x67DF1002);
 	put_le32(c->config[0] + 8, 0x030000E7);
 	put_le32(c->config[0] + 0x34, 0x58);
@@ -48,6 +50,8 @@ int vcard_new(struct vcard **out, const struct vcard_options *opt)
 	(void)opt;
 	the_card = calloc(1, sizeof(*the_card));
 	*out = the_card;
+	if (the_card)
+		the_card->now_ns = 1;
 	return the_card ? 0 : -12;
 }
 
@@ -129,6 +133,11 @@ void vcard_read_stats(struct vcard *c, struct vcard_stats *out)
 	*out = (struct vcard_stats){.guest_errors = FAKE_GUEST_ERRORS,
 	        .dispatches = FAKE_DISPATCHES,
 	        .instructions = FAKE_INSTRUCTIONS};
+}
+
+uint64_t vcard_now(struct vcard *c)
+{
+	return c->now_ns;
 }
 
 int vcard_inject_later(struct vcard *c, enum vcard_fault fault, unsigned value, uint64_t ms)

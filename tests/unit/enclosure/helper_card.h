@@ -19,6 +19,7 @@ struct vcard {
 	struct vcard_tlp seen[FAKE_TLPS];
 	unsigned count; /* all requests since fake_card_forget() */
 	unsigned resets;
+	uint64_t now_ns; /* vcard_now() */
 };
 
 /* The card of the enclosure made last, or NULL. */
