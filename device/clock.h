@@ -1,4 +1,7 @@
-/* clock.h - monotonic time and deadlines. Every wait in the driver has one. */
+/* clock.h - monotonic time and deadlines. Every wait in the driver has one. Whoever polls asks for
+ * the time before each look and gives up only when a look that began late saw nothing: a thread
+ * that was not let run in between must not take that for silence.
+ */
 #ifndef RX_CLOCK_H
 #define RX_CLOCK_H
 

@@ -84,11 +84,12 @@ static int poll_status(struct asm2x6x *a, uint8_t bits, unsigned ms, uint8_t *st
 	uint64_t deadline = deadline_in_ms(ms);
 
 	for (unsigned n = 0;; n++) {
+		bool late = deadline_passed(deadline);
 		int err = asm_read(a, ASM_TLP_STATUS, status, 1);
 
 		if (err || (*status & bits))
 			return err;
-		if (deadline_passed(deadline))
+		if (late)
 			return -EALREADY;
 		if (n >= PATIENT_POLLS)
 			sleep_us(100);

@@ -74,13 +74,14 @@ static int look(struct asm2x6x *a, struct asm_where at, uint32_t *id)
 	enum asm_outcome o;
 
 	for (;;) {
+		bool late = deadline_passed(deadline);
 		int err = asm_cfg_read(a, at, CFG_ID, 4, id, &o);
 
 		if (err)
 			return err;
 		bool crs = o == ASM_RETRY_LATER || (o == ASM_SUCCESS && (*id & 0xFFFF) == 0x0001);
 
-		if (!crs || deadline_passed(deadline))
+		if (!crs || late)
 			break;
 		sleep_us(10000);
 	}

@@ -166,8 +166,11 @@ static int wait_child(pid_t pid)
 	uint64_t deadline = deadline_in_ms(TIME_LIMIT_MS);
 	int status, ready = -1;
 
-	while (pidfd >= 0 && !deadline_passed(deadline)) {
-		ready = poll(&p, 1, (int)((deadline - now_ns()) / 1000000u) + 1);
+	for (bool late = false; pidfd >= 0 && !late;) {
+		uint64_t now = now_ns();
+
+		late = now >= deadline;
+		ready = poll(&p, 1, late ? 0 : (int)((deadline - now) / 1000000u) + 1);
 		if (ready > 0 || (ready < 0 && errno != EINTR))
 			break;
 	}

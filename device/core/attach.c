@@ -167,6 +167,7 @@ static int wait_boundary(struct rx580 *rx, const struct rx_kept *plan)
 	uint32_t seen = 0;
 
 	for (unsigned looks = 0; looks < SETTLED_LOOKS;) {
+		bool late = deadline_passed(deadline);
 		uint8_t mail[8];
 		int err = gmc_hdp_invalidate(rx->gmc);
 
@@ -179,7 +180,7 @@ static int wait_boundary(struct rx580 *rx, const struct rx_kept *plan)
 
 		looks = stands && phase == seen ? looks + 1 : stands;
 		seen = phase;
-		if (deadline_passed(deadline))
+		if (late && !stands)
 			return -ETIMEDOUT;
 		sleep_us(SETTLE_US);
 	}

@@ -104,11 +104,12 @@ static int wait_awake(struct rx580 *rx)
 
 	sleep_us(RESET_SETTLE_US);
 	for (;;) {
+		bool late = deadline_passed(deadline);
 		int err = reg_read(&rx->mmio, REG_CONFIG_MEMSIZE, &memsize);
 
 		if (err || memsize != 0xFFFFFFFF)
 			return err;
-		if (deadline_passed(deadline))
+		if (late)
 			return rx_fail("post", -ETIMEDOUT,
 			        "the card does not come back from a reset within %d ms: "
 			        "power-cycle it",

@@ -245,6 +245,7 @@ static int wait_fence(struct cp_service *s, uint32_t fence, unsigned timeout_ms,
 	unsigned epoch = s->epoch;
 
 	for (unsigned polls = 1;; polls++) {
+		bool late = deadline_passed(deadline);
 		uint32_t value;
 		int err = read_word(s, PAGE_FENCE, &value);
 
@@ -255,7 +256,7 @@ static int wait_fence(struct cp_service *s, uint32_t fence, unsigned timeout_ms,
 			return 0;
 		if (polls % POLLS_PER_CHECK == 0)
 			err = check_error(s);
-		if (!err && deadline_passed(deadline))
+		if (!err && late)
 			err = give_up(s, -ETIMEDOUT, "no fence before the deadline");
 		if (err)
 			return err;

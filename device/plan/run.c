@@ -210,11 +210,12 @@ static int service_until(struct plan *p, bool (*done)(const struct plan *p))
 {
 	uint64_t deadline = deadline_in_ms(WAIT_MS);
 
-	while (!done(p) && !deadline_passed(deadline)) {
+	for (bool late = false; !done(p) && !late;) {
+		late = deadline_passed(deadline);
 		int ms = plan_service(p);
 		if (ms < 0)
 			return ms;
-		if (!done(p))
+		if (!done(p) && !late)
 			sleep_us((uint64_t)MIN(ms, POLL_MAX_MS) * 1000);
 	}
 	if (done(p))

@@ -110,13 +110,14 @@ int reg_wait(struct mmio *m, uint32_t reg, uint32_t mask, uint32_t want, unsigne
 	uint32_t value;
 
 	for (uint64_t pause_us = 20;; pause_us = pause_us < 1000 ? pause_us * 2 : 1000) {
+		bool late = deadline_passed(deadline);
 		int err = reg_read(m, reg, &value);
 
 		if (last)
 			*last = value;
 		if (err || (value & mask) == want)
 			return err;
-		if (deadline_passed(deadline))
+		if (late)
 			return -ETIMEDOUT;
 		sleep_us(pause_us);
 	}

@@ -243,11 +243,12 @@ static int wait_fan(struct smu *s, const struct smu_thermal *t)
 	struct smu_sample now = {0};
 
 	for (;;) {
+		bool late = deadline_passed(deadline);
 		int err = smu_read_fan(s, &now);
 
 		if (err || (now.pwm == PWM_MAX && (now.fan_rpm || !t->tach_pulses)))
 			return err;
-		if (deadline_passed(deadline))
+		if (late)
 			break;
 		sleep_us(20000);
 	}

@@ -34,13 +34,14 @@ static int wait_answer(struct smu *s, uint32_t *resp)
 
 	s->silent = false;
 	for (uint64_t pause_us = 20;; pause_us = pause_us < 1000 ? pause_us * 2 : 1000) {
+		bool late = deadline_passed(deadline);
 		int err = reg_read(s->mmio, REG_SMC_RESP_0, resp);
 
 		*resp &= RESP_MASK;
 		if (err || *resp)
 			return err;
-		s->silent = deadline_passed(deadline);
-		if (s->silent)
+		s->silent = late;
+		if (late)
 			return -ETIMEDOUT;
 		sleep_us(pause_us);
 	}

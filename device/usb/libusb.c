@@ -329,8 +329,12 @@ static int come_back(struct libusb_pipe *l)
 	struct usb_found f;
 
 	let_go(l, true);
-	while (usb_find(&l->where, &f, 1) != 1) {
-		if (deadline_passed(deadline))
+	for (;;) {
+		bool late = deadline_passed(deadline);
+
+		if (usb_find(&l->where, &f, 1) == 1)
+			break;
+		if (late)
 			return -ENODEV;
 		sleep_us(50000);
 	}

@@ -13,7 +13,8 @@ static int wait_for(int fd, short events, uint64_t deadline_ns)
 {
 	for (;;) {
 		uint64_t now = now_ns();
-		uint64_t left_ms = now < deadline_ns ? (deadline_ns - now + 999999) / 1000000 : 0;
+		bool late = now >= deadline_ns;
+		uint64_t left_ms = late ? 0 : (deadline_ns - now + 999999) / 1000000;
 		struct pollfd p = {.fd = fd, .events = events};
 		int n = poll(&p, 1, (int)MIN(left_ms, (uint64_t)INT32_MAX));
 
@@ -21,7 +22,7 @@ static int wait_for(int fd, short events, uint64_t deadline_ns)
 			return 0;
 		if (n < 0 && errno != EINTR)
 			return -EIO;
-		if (deadline_passed(deadline_ns))
+		if (late)
 			return -ETIMEDOUT;
 	}
 }
