@@ -39,9 +39,11 @@ has() {
 	return 1
 }
 
-# own_tmp - a folder of our own outside the mount, $TMP, removed at exit.
+# own_tmp - a folder of our own outside the mount, $TMP, removed at exit. What the driver remembers of
+# boards goes there, too: neither the user's files nor another test's matter.
 own_tmp() {
 	TMP=$(mktemp -d) || exit 1
+	export XDG_STATE_HOME=$TMP/state XDG_CACHE_HOME=$TMP/cache
 	trap 'cd /; rm -rf "$TMP"' EXIT
 }
 
@@ -99,7 +101,7 @@ value() {
 	sed -n "s/^$2 //p" "$1"
 }
 
-# eventually SECONDS COMMAND... - wait until it succeeds.
+# eventually SECONDS COMMAND... - wait until it succeeds; a minute or more, for the machine may be busy.
 eventually() {
 	local end=$((SECONDS + $1))
 	shift
@@ -107,6 +109,13 @@ eventually() {
 		[ $SECONDS -lt $end ] || return 1
 		sleep 0.05
 	done
+}
+
+# no_samples - telemetry rests from now on, so that only the test itself sends commands.
+no_samples() {
+	put hwmon/update_interval 3600000
+	sleep 0.5                                    # one of the old interval may be asked for just now
+	cat regs.d/name/gfx/mmSCRATCH_REG0 >/dev/null # comes after it
 }
 
 # check_card - the checks at the end of every mount.

@@ -43,7 +43,7 @@ cat <&3 >"$TMP/got"
 same "removed while open" "$TMP/a" "$TMP/got"
 exec 3<&-
 gone() { ! grep -q ' b ' maps; }
-eventually 5 gone || fail "memory is not given back after the last close: $(grep ' b ' maps)"
+eventually 60 gone || fail "memory is not given back after the last close: $(grep ' b ' maps)"
 
 "$PYTHON" - <<'P' || fail "Python on buffers"
 import numpy as np, os, sys

@@ -20,7 +20,7 @@ works put checkpoints/ctl "save s3 p cursor=77 note=a=b"
 F=checkpoints/s3.safetensors
 works cp $F "$TMP/s3"
 expect "size" "$(stat -c %s "$TMP/s3")" "$(stat -c %s $F)"
-eventually 5 step 4
+eventually 60 step 4
 same "frozen while the plan goes on" "$TMP/s3" $F
 expect "sum" 7 "$(sums)"
 "$PYTHON" - "$F" <<'P' || fail "an independent reader"
@@ -53,7 +53,7 @@ exec 4<&-
 
 works cp "$TMP/s3" checkpoints/up.safetensors
 same "uploaded" "$TMP/s3" checkpoints/up.safetensors
-eventually 5 step 1
+eventually 60 step 1
 works put checkpoints/ctl "load up p"
 expect "sum after loading an upload" 3 "$(sums)"
 works rm checkpoints/up.safetensors

@@ -62,7 +62,7 @@ expect "fan when it is cool again" 2 "$(cat hwmon/pwm1_enable)"
 
 eventually 60 is status state overheated || fail "at 95 C: expected overheated, got $(value status state)"
 stopped() { is plans/p/status state failed; }
-eventually 10 stopped || fail "plan of an overheated card: expected failed, got $(value plans/p/status state)"
+eventually 60 stopped || fail "plan of an overheated card: expected failed, got $(value plans/p/status state)"
 timeout 10 cat <&3 >"$TMP/lines" || fail "run of an overheated card does not end"
 tail -n1 "$TMP/lines" | grep -q '"ok":false.*overheated' || fail "run: expected an overheated card, got $(tail -n1 "$TMP/lines")"
 works sh -c 'echo clear >&3'
@@ -80,10 +80,10 @@ expect "state of a card that has cooled down" overheated "$(value status state)"
 works put ctl "reset soft"
 expect "state after the reset" ready "$(value status state)"
 works sh -c 'echo clear >&3; echo 3 >&3'
-timeout 20 cat <&3 >"$TMP/lines"
+timeout 120 cat <&3 >"$TMP/lines"
 grep -q '"steps":3,"ok":true' "$TMP/lines" || fail "run after the reset: $(cat "$TMP/lines")"
 automatic() { [ "$(cat hwmon/pwm1_enable)" = 2 ]; }
-eventually 10 automatic || fail "fan after the reset: expected automatic, got $(cat hwmon/pwm1_enable)"
+eventually 60 automatic || fail "fan after the reset: expected automatic, got $(cat hwmon/pwm1_enable)"
 truncate -s 4M buffers/big || fail "no buffer after the reset"
 exec 3>&-
 finish

@@ -38,8 +38,8 @@ PATH=$TMP/bin:$PATH "$RX" --card "$CARD" --run '
 	echo "$RX580" >"$TMPDIR/where.new" && mv "$TMPDIR/where.new" "$TMPDIR/where"
 	exec sleep 300' 2>"$TMP/err" &
 PID=$!
-eventually 20 test -s "$WHERE" || fail "no compiler was started: $(cat "$TMP/err")"
-eventually 20 test -s "$TMP/where" || fail "the command did not start"
+eventually 60 test -s "$WHERE" || fail "no compiler was started: $(cat "$TMP/err")"
+eventually 60 test -s "$TMP/where" || fail "the command did not start"
 read -r compiler folder <"$WHERE"
 mount=$(cat "$TMP/where")
 [ -e "$folder/left.o" ] || fail "the compiler's temporary files are not in its own folder: $folder"
@@ -53,7 +53,7 @@ expect "state" ready "$(value "$mount/status" state)"
 kill -9 "$PID"
 wait "$PID" 2>/dev/null
 PID=
-eventually 15 gone "$compiler" || fail "the compiler lives on after its daemon"
+eventually 60 gone "$compiler" || fail "the compiler lives on after its daemon"
 expect "private folders after kill -9" 1 "$(folders run)"
 "$RX" --card "$CARD" --run 'ls -d "$TMPDIR"/rx580fs-* >"$TMPDIR/seen"; echo "${RX580%/gpu}" >>"$TMPDIR/seen"' 2>"$TMP/err"
 expect "status of the next start" 0 $?

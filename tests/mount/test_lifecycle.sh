@@ -4,7 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 requires fusermount3 mountpoint
 own_tmp
-D=$TMP/mnt
+# processes are looked for by these names: the same test may run twice on a machine
+MNT=mnt$$ LINK=link$$
+D=$TMP/$MNT
 mkdir "$D"
 RX=$BUILD/rx580fs
 
@@ -28,12 +30,12 @@ expect "state" ready "$(value "$D/status" state)"
 expect "type" fuse.rx580fs "$(stat -f -c %T "$D" >/dev/null; awk -v d="$D" '$5 == d { for (i = 7; i < NF; i++) if ($i == "-") print $(i + 1) }' /proc/self/mountinfo)"
 RX580=$D check_card
 works fusermount3 -u "$D"
-eventually 15 unmounted || fail "the daemon lives on after umount"
+eventually 60 unmounted || fail "the daemon lives on after umount"
 
 # foreground; SIGTERM with an open file leaves nothing
 "$RX" --card "$CARD" -f "$D" 2>"$TMP/err" &
 PID=$!
-eventually 15 mounted || fail "not mounted: $(cat "$TMP/err")"
+eventually 60 mounted || fail "not mounted: $(cat "$TMP/err")"
 exec 3<"$D/status"
 refuses busy fusermount3 -u "$D"
 kill -TERM $PID
@@ -50,29 +52,29 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 works "$RX" --card "$CARD" "$D"
 PID=$(pid_of)
 kill -9 "$PID"
-eventually 15 gone "$PID" # a call that meets the dying daemon gets another error
+eventually 60 gone "$PID" # a call that meets the dying daemon gets another error
 refuses "not connected" ls "$D"
 cd "$TMP" || exit 1
-"$RX" --card "$CARD" mnt 2>"$TMP/err" || fail "no start on a dead mount: $(cat "$TMP/err")"
+"$RX" --card "$CARD" $MNT 2>"$TMP/err" || fail "no start on a dead mount: $(cat "$TMP/err")"
 grep -q "detached the mount a killed rx580fs left" "$TMP/err" || fail "the clean-up is not said: $(cat "$TMP/err")"
-PID=$(pgrep -f "rx580fs --card $CARD mnt" | head -1)
+PID=$(pgrep -f "rx580fs --card $CARD $MNT" | head -1)
 expect "state after clean-up" ready "$(value "$D/status" state)"
-refuses "already is a mount of rx580fs" "$RX" --card "$CARD" mnt
+refuses "already is a mount of rx580fs" "$RX" --card "$CARD" $MNT
 kill -TERM "$PID"
-eventually 15 unmounted || fail "the daemon lives on after SIGTERM"
+eventually 60 unmounted || fail "the daemon lives on after SIGTERM"
 
 # the same through a symbolic link
-ln -s mnt link
-works "$RX" --card "$CARD" link
-PID=$(pgrep -f "rx580fs --card $CARD link" | head -1)
+ln -s $MNT $LINK
+works "$RX" --card "$CARD" $LINK
+PID=$(pgrep -f "rx580fs --card $CARD $LINK" | head -1)
 kill -9 "$PID"
-eventually 15 gone "$PID" # a call that meets the dying daemon gets another error
+eventually 60 gone "$PID" # a call that meets the dying daemon gets another error
 refuses "not connected" ls "$D"
-works "$RX" --card "$CARD" link
-PID=$(pgrep -f "rx580fs --card $CARD link" | head -1)
+works "$RX" --card "$CARD" $LINK
+PID=$(pgrep -f "rx580fs --card $CARD $LINK" | head -1)
 expect "state behind the link" ready "$(value "$D/status" state)"
 kill -TERM "$PID"
-eventually 15 unmounted || fail "the daemon behind the link lives on after SIGTERM"
+eventually 60 unmounted || fail "the daemon behind the link lives on after SIGTERM"
 cd / || exit 1
 PID=
 
@@ -102,7 +104,7 @@ import os, socket, subprocess, sys
 rx, card, d = sys.argv[1:]
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind('\0rx580fs-test-%d' % os.getpid())
-s.settimeout(20)
+s.settimeout(120)
 p = subprocess.Popen([rx, '--card', card, '-f', d], stderr=subprocess.DEVNULL,
                      env=dict(os.environ, NOTIFY_SOCKET='@rx580fs-test-%d' % os.getpid()))
 ok = s.recv(100) == b'READY=1' and os.path.exists(d + '/status')

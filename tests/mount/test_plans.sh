@@ -34,7 +34,7 @@ cat <&3 >"$TMP/lines"
 expect "submissions of a short write" 64 "$(grep -c '"steps":1,"ok":true' "$TMP/lines")"
 expect "sum after 69 steps" 69 "$(sums)"
 exec 3>&-
-eventually 5 sh -c 'echo 1 >plans/p/run' || fail "run cannot be opened again after its close"
+eventually 60 sh -c 'echo 1 >plans/p/run' || fail "run cannot be opened again after its close"
 
 # pinned things stay
 refuses "busy" rm buffers/sum
@@ -61,13 +61,13 @@ import os, select, sys
 fd = os.open('plans/p/run', os.O_RDWR | os.O_NONBLOCK)
 p = select.poll()
 p.register(fd, select.POLLIN | select.POLLOUT)
-if not p.poll(1000):
+if not p.poll(60000):
     sys.exit('run: expected OUT when idle')
 os.write(fd, b'4\n')
 p.modify(fd, select.POLLIN)
 lines = b'{"seq":1,"done":'
 while b'"done":' in lines:  # after 5 s without a result lines of progress come first
-    if not p.poll(20000):
+    if not p.poll(120000):
         sys.exit('run: expected IN when the steps are done')
     lines = os.read(fd, 4096)
 if b'"steps":4,"ok":true' not in lines or os.read(fd, 10) != b'':
@@ -89,7 +89,8 @@ exec 3>&-
 grep -q '"steps":0,"ok":false.*deadline_s' "$TMP/lines" || fail "a hang in update: $(cat "$TMP/lines")"
 grep -q 'hang: step 0 failed: .*half changed' log || fail "the log says of a hang in update: $(tail -1 log)"
 works rm plans/hang.json
-echo '{ "format": "rx580-plan-1", "deadline_s": 1, "steps": ['"$step"'] }' >plans/hang.json
+# the first step has to be done in time on a busy machine, too
+echo '{ "format": "rx580-plan-1", "deadline_s": 8, "steps": ['"$step"'] }' >plans/hang.json
 works dd if=/dev/zero of=buffers/hung bs=1024 count=1 conv=notrunc status=none
 exec 3<>plans/hang/run
 echo 3 >&3

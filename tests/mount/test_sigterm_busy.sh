@@ -10,7 +10,7 @@ export TMPDIR=$TMP
 "$BUILD/rx580fs" --card "$CARD" -f "$D" 2>"$TMP/err" &
 PID=$!
 trap 'cd /; fusermount3 -uqz "$D"; kill -9 $PID 2>/dev/null; rm -rf "$TMP"' EXIT
-eventually 15 mountpoint -q "$D" || fail "not mounted: $(cat "$TMP/err")"
+eventually 60 mountpoint -q "$D" || fail "not mounted: $(cat "$TMP/err")"
 
 cd "$D" || exit 1
 make_plan '"input": { "scalars": 2, "ids": 4 },'
@@ -24,13 +24,13 @@ sleep 1
 RX580=$D check_card
 kill -TERM $PID
 stopped() { ! kill -0 $PID 2>/dev/null || [ "$(ps -o stat= -p $PID | cut -c1)" = Z ]; }
-eventually 15 stopped || fail "the daemon still runs 15 s after SIGTERM"
+eventually 60 stopped || fail "the daemon still runs a minute after SIGTERM"
 wait $PID
 expect "exit status" 0 $?
 mountpoint -q "$D" && fail "still mounted"
 expect "left by the compiler" "" "$(find "$TMP" -maxdepth 1 -name 'rx580fs-*')"
 for c in $clients; do
 	over() { ! kill -0 "$c" 2>/dev/null; }
-	eventually 5 over || fail "a client hangs: $(ps -o stat=,args= -p "$c")"
+	eventually 60 over || fail "a client hangs: $(ps -o stat=,args= -p "$c")"
 done
 finish

@@ -10,8 +10,7 @@ field() { "$PYTHON" -c 'import json, sys; print(json.load(open("telemetry"))[sys
 grew() { [ "$(field sample)" -ge "$1" ]; }
 
 # frozen, both views agree and reading them sends nothing
-works put hwmon/update_interval 3600000
-sleep 0.5
+no_samples
 before=$(commands)
 "$PYTHON" - <<'P' || fail "telemetry and hwmon differ"
 import json, os, sys
@@ -48,7 +47,7 @@ works put hwmon/pwm1 255
 expect "fan after pwm1_enable" 1 "$(cat hwmon/pwm1_enable)"
 full() { [ "$(cat hwmon/pwm1)" = 255 ] && [ "$(cat hwmon/fan1_input)" -gt 2500 ]; }
 works put hwmon/update_interval 100
-eventually 10 full || fail "pwm1 255: expected full speed, got $(cat hwmon/pwm1) and $(cat hwmon/fan1_input) rpm"
+eventually 60 full || fail "pwm1 255: expected full speed, got $(cat hwmon/pwm1) and $(cat hwmon/fan1_input) rpm"
 expect "fan in status" manual "$(value status fan)"
 refuses "Invalid argument" put hwmon/pwm1 256
 refuses "Invalid argument" put hwmon/pwm1_enable 7
@@ -65,7 +64,7 @@ expect "power1_cap" $((max - 20000000)) "$(cat hwmon/power1_cap)"
 # the interval
 works put hwmon/update_interval 100
 n=$(field sample)
-eventually 5 grew $((n + 10)) || fail "10 samples at 100 ms: expected them within 5 s, got $(($(field sample) - n))"
+eventually 60 grew $((n + 10)) || fail "10 samples at 100 ms: expected them within a minute, got $(($(field sample) - n))"
 
 # the exporter
 export=$ROOT/scripts/prometheus

@@ -16,25 +16,26 @@ trap cleanup EXIT
 start() { # CARD
 	"$BUILD/rx580fs" --card "$1" -f "$gpu" 2>"$TMP/daemon.txt" &
 	daemon=$!
-	for _ in $(seq 200); do
-		[ -e "$gpu/status" ] && return
-		sleep 0.05
-	done
-	fail "no mount: $(cat "$TMP/daemon.txt")"
+	eventually 60 test -e "$gpu/status" || fail "no mount: $(cat "$TMP/daemon.txt")"
 }
 run() { "$trainer" --gpu "$gpu" --steps 16 --save-every 4 --eval-every 100 --out "$@" >"$TMP/run.txt" 2>&1; }
 
 start virtual
 run "$TMP/whole" || fail "$(cat "$TMP/run.txt")"
-run "$TMP/cut" &
-pid=$!
-until [ -e "$TMP/cut/step-00000004" ]; do
-	kill -0 $pid 2>/dev/null || break
-	sleep 0.02
+for _ in $(seq 10); do # until the daemon dies before the run is over
+	rm -rf "$TMP/cut"
+	run "$TMP/cut" &
+	pid=$!
+	until [ -e "$TMP/cut/step-00000004" ]; do
+		kill -0 $pid 2>/dev/null || break
+		sleep 0.02
+	done
+	kill -KILL $daemon
+	code=0
+	wait $pid || code=$?
+	[ $code = 0 ] || break
+	start virtual
 done
-kill -KILL $daemon
-code=0
-wait $pid || code=$?
 expect "exit status when the daemon dies" 3 $code
 expect_text "its words" "daemon of this mount is gone|card or its bridge is gone" "$TMP/run.txt"
 expect "exit status on the dead mount" 3 "$(status "$trainer" --gpu "$gpu" --out "$TMP/x")"

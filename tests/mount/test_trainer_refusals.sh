@@ -64,7 +64,7 @@ cp "$TMP/lie" "$RX580/checkpoints/lie.safetensors" 2>"$TMP/out" && fail "the mou
 expect_text "a lying safetensors: words of the log" 'lie: .*shape and data_offsets disagree' "$RX580/log"
 
 # A second trainer, then a loss that is not finite
-"$trainer" --gpu "$RX580" --steps 400 --save-every 5 --eval-every 10000 --out "$TMP/nan" >"$TMP/nan.txt" 2>&1 &
+"$trainer" --gpu "$RX580" --steps 20000 --save-every 5 --eval-every 10000 --out "$TMP/nan" >"$TMP/nan.txt" 2>&1 &
 pid=$!
 until [ -e "$TMP/nan/step-00000005" ]; do
 	kill -0 $pid || fail "$(cat "$TMP/nan.txt")"

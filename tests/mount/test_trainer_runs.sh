@@ -11,9 +11,9 @@ run() { # OUT OPTION...
 	shift
 	"$trainer" --gpu "$RX580" --steps $steps --save-every 6 --eval-every 100 --seed 3 --out "$TMP/$out" "$@" >"$TMP/$out.txt" 2>&1
 }
-# wait_for FILE PID: until it exists or the process is gone
+# wait_for FILE PID: until it exists, a log with a first loss, or the process is gone
 wait_for() {
-	while [ ! -e "$1" ] && kill -0 "$2" 2>/dev/null; do sleep 0.02; done
+	while ! { [ -d "$1" ] || grep -qs '"loss"' "$1"; } && kill -0 "$2" 2>/dev/null; do sleep 0.02; done
 }
 last=step-$(printf %08d $steps)
 
@@ -27,23 +27,33 @@ cmp <(sed 's/,"seconds":[^}]*//' "$TMP/first/log.jsonl" | grep loss) <(sed 's/,"
 run other --seed 4
 [ "$whole" != "$(weights "$TMP/other/$last")" ] || fail "another seed gave the same weights"
 
-run killed &
-pid=$!
-wait_for "$TMP/killed/step-00000006" $pid
-pkill -KILL -P $pid || true # the trainer, not this shell's function
-wait $pid 2>/dev/null && fail "the run was over before it was killed"
-[ ! -e "$TMP/killed/$last" ] || fail "the run was over before it was killed"
+# cut_short SIGNAL FILE COMMAND...: the command gets the signal when FILE is there, again from the start until that is
+# before its end; its exit status in $code
+cut_short() {
+	local signal=$1 file=$2 try
+	shift 2
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		rm -rf "$(dirname "$file")"
+		"$@" &
+		pid=$!
+		wait_for "$file" $pid
+		kill -"$signal" $pid 2>/dev/null || true
+		code=0
+		wait $pid 2>/dev/null || code=$?
+		[ $code = 0 ] || [ -e "$(dirname "$file")/$last" ] || return 0
+	done
+	fail "$try times the run was over before it got SIG$signal"
+}
+start() { # OUT SAVE-EVERY
+	exec "$trainer" --gpu "$RX580" --steps $steps --save-every "$2" --eval-every 100 --seed 3 --out "$TMP/$1" >"$TMP/$1.txt" 2>&1
+}
+cut_short KILL "$TMP/killed/step-00000006" start killed 6
 run killed --resume || fail "resume: $(cat "$TMP/killed.txt")"
 expect "killed with kill -9 and resumed" "$whole" "$(weights "$TMP/killed/$last")"
 expect "no half checkpoint is left" "" "$(find "$TMP/killed" -name '.tmp*')"
 
 for signal in INT TERM; do
-	"$trainer" --gpu "$RX580" --steps $steps --save-every 100 --eval-every 100 --seed 3 --out "$TMP/$signal" >"$TMP/$signal.txt" 2>&1 &
-	pid=$!
-	until grep -qs '"loss"' "$TMP/$signal/log.jsonl"; do sleep 0.02; done
-	kill -$signal $pid
-	code=0
-	wait $pid || code=$?
+	cut_short $signal "$TMP/$signal/log.jsonl" start $signal 100
 	expect "exit status after SIG$signal" $((128 + $(kill -l $signal))) $code
 	expect "checkpoints after SIG$signal" 1 "$(find "$TMP/$signal" -name model.safetensors | wc -l)"
 	run $signal --resume

@@ -23,7 +23,7 @@ cd "$D" || exit 1
 make_plan ''
 exec 3<>plans/p/run
 echo 1000000 >&3
-eventually 20 grep -q "^steps_done [1-9]" plans/p/status || fail "the plan does not run: $(cat plans/p/status)"
+eventually 60 grep -q "^steps_done [1-9]" plans/p/status || fail "the plan does not run: $(cat plans/p/status)"
 cd /
 dd if="$D/vram" of=/dev/null bs=64k count=4096 status=none 2>/dev/null &
 DD=$!
@@ -44,12 +44,13 @@ done
 
 # surprise removal, then a power cycle
 kill -USR1 $SERVER
-eventually 10 grep -q "unplugged" "$TMP/server" || fail "no word of the unplugging"
+eventually 60 grep -q "unplugged" "$TMP/server" || fail "no word of the unplugging"
 refuses "No such device" cat "$D/vram"
 kill $PID
 wait $PID
 PID=
 kill -USR2 $SERVER
+eventually 60 grep -q "plugged in again" "$TMP/server" || fail "no word of the plugging in"
 start_daemon
 expect "state after plugging in" ready "$(value "$D/status" state)"
 stop_daemon
@@ -61,7 +62,7 @@ refuses "is rx580-enclosure" "$RX" --card "$CARD" --run true
 # TCP and SuperSpeed; the daemon takes the only device the server lists
 "$BUILD/rx580-enclosure" --listen 127.0.0.1:0 --speed super 2>"$TMP/server" &
 SERVER=$!
-eventually 30 grep -q port "$TMP/server" || fail "the server does not listen: $(cat "$TMP/server")"
+eventually 60 grep -q port "$TMP/server" || fail "the server does not listen: $(cat "$TMP/server")"
 PORT=$(sed -n 's/.* port //p' "$TMP/server")
 works "$RX" --card "usbip:127.0.0.1:$PORT" --run 'cp "$RX580/bridge" "'"$TMP"'/bridge"; head -c 100000 "$RX580/vram" >/dev/null'
 expect "Mbit/s" 5000 "$(value "$TMP/bridge" usb_mbit)"

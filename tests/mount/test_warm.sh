@@ -23,7 +23,7 @@ head -c 300001 /dev/urandom >"$TMP/small"
 head -c 1500000 /dev/urandom >"$TMP/large" # above the window
 
 start_enclosure --card cold
-start_daemon
+start_daemon -o sample_ms=3600000 # commands are counted
 expect "attach to a card nobody has started" cold "$(value "$D/status" attach)"
 before=$(value "$D/bridge" commands)
 : >"$D/buffers/empty"

@@ -22,10 +22,10 @@ unplug_at() {
 	[ -n "$1" ] || kill -USR1 $SERVER
 	put "$D/ctl" "reset card" 2>"$TMP/reset" &
 	writer=$!
-	[ -z "$1" ] || eventually 30 more_lines "$1" "$seen" || fail "no \"$1\" in the log: $(tail -5 "$D/log")"
+	[ -z "$1" ] || eventually 60 more_lines "$1" "$seen" || fail "no \"$1\" in the log: $(tail -5 "$D/log")"
 	[ -z "$1" ] || kill -USR1 $SERVER
 	wait $writer # whatever it was told: the card may be gone before, meanwhile or later
-	eventually 10 grep -qx "state gone" "$D/status" || fail "unplugged at \"$1\": expected state gone, got $(value "$D/status" state)"
+	eventually 60 grep -qx "state gone" "$D/status" || fail "unplugged at \"$1\": expected state gone, got $(value "$D/status" state)"
 	refuses "No such device" put "$D/ctl" "reset soft"
 	refuses "No such device" dd if="$D/vram" of=/dev/null bs=4 count=1
 	refuses "No such device" touch "$D/buffers/x"

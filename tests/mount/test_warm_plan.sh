@@ -22,14 +22,14 @@ cd "$D" || exit 1
 make_plan ''
 run_steps 5
 echo "save early p cursor=17" >checkpoints/ctl || fail "save: $(tail -1 log)"
-eventually 10 test -r checkpoints/early.safetensors || fail "no snapshot"
+eventually 60 test -r checkpoints/early.safetensors || fail "no snapshot"
 cp checkpoints/early.safetensors "$TMP/early"
 cp kernels/add.co "$TMP/add.co"
 chmod 0600 kernels/add.cl plans/p.json
 chmod 0440 kernels/add.co checkpoints/early.safetensors
 exec 3<>plans/p/run
 echo 1000000 >&3
-eventually 20 awk '$1 == "steps_done" { exit !($2 > 20) }' plans/p/status || fail "the plan does not run: $(cat plans/p/status)"
+eventually 60 awk '$1 == "steps_done" { exit !($2 > 20) }' plans/p/status || fail "the plan does not run: $(cat plans/p/status)"
 cd /
 kill_daemon
 exec 3>&-
@@ -67,7 +67,7 @@ padding() {
 cp "$TMP/long.cl" kernels/gone.cl && rm kernels/gone.cl kernels/gone.co
 cp "$TMP/long.json" plans/.tmp && mv plans/.tmp plans/long.json || fail "long.json: $(tail -1 log)"
 cp "$TMP/long.cl" kernels/long.cl || fail "long.cl: $(cat kernels/long.log)"
-eventually 20 grep -qx "not_kept 0" status || fail "status: $(grep not_kept status)"
+eventually 60 grep -qx "not_kept 0" status || fail "status: $(grep not_kept status)"
 kill_daemon
 start_daemon
 cd "$D" || exit 1
@@ -94,7 +94,7 @@ cd "$D" || exit 1
 make_plan ''
 exec 3<>plans/p/run
 echo 1000000 >&3
-eventually 20 grep -q "^steps_done [1-9]" plans/p/status || fail "the plan does not run: $(cat plans/p/status)"
+eventually 60 grep -q "^steps_done [1-9]" plans/p/status || fail "the plan does not run: $(cat plans/p/status)"
 stop_daemon
 exec 3>&-
 start_daemon

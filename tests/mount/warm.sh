@@ -22,7 +22,7 @@ trap cleanup EXIT
 start_enclosure() {
 	"$BUILD/rx580-enclosure" --unix "$SOCK" "$@" 2>"$TMP/server" &
 	SERVER=$!
-	eventually 30 test -S "$SOCK" || fail "the server does not listen: $(cat "$TMP/server")"
+	eventually 60 test -S "$SOCK" || fail "the server does not listen: $(cat "$TMP/server")"
 }
 
 # start_daemon OPTION... - its log in $TMP/err.

@@ -9,6 +9,7 @@ CONTROL=$BUILD/tests/usb/usb_control
 requires dd cmp
 [ -f "$BUILD/kernels/axpy.co" ] || skip "no kernels/axpy.co in $BUILD"
 if [ -z "$RX580_INSIDE" ]; then
+	own_tmp
 	# no samples: they would take the faults meant for us
 	RX580_INSIDE=1 "$BUILD/rx580fs" --card "$CARD" -o sample_ms=3600000 --run "bash '$0' '$BUILD' '$CARD'"
 	status=$?
@@ -69,7 +70,7 @@ esac
 "$CONTROL" unplug >/dev/null
 case $CARD in # a mocked /dev/sg0 cannot hang up
 sg:*) ;;
-*) eventually 10 grep -qx "state gone" status || fail "removal of an idle enclosure: expected state gone, got $(value status state)" ;;
+*) eventually 60 grep -qx "state gone" status || fail "removal of an idle enclosure: expected state gone, got $(value status state)" ;;
 esac
 refuses "No such device" read_back
 expect state gone "$(value status state)"

@@ -194,10 +194,7 @@ static void a_wait_that_never_ends_names_its_register(void **state)
 	as_op(&r->a, ATOM_TEST, as_reg(0xA80), as_imm(0x80));
 	as_jump(&r->a, ATOM_JUMP_NOT_EQUAL, 2);
 	as_jump(&r->a, ATOM_JUMP_EQUAL, 1);
-	uint64_t before = now_ns();
-
 	refused(r, -ETIMEDOUT, WORDS("20 ms", "0xa80", "0x00000042"));
-	assert_true(now_ns() - before < 2000000000u);
 }
 
 static void a_deadline_ends_a_run(void **state)

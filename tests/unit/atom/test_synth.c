@@ -66,7 +66,7 @@ static struct card *card_new(const struct synth_options *opt)
 	policy_reset(c->policy, 'E', 1);
 	/* the interpreter needs the legacy image only: the microcode comes through ROM_DATA */
 	assert_int_equal(atom_open(&c->atom, c->flash, (size_t)c->legacy, &host), 0);
-	atom_set_limits(c->atom, &(struct atom_limits){.max_steps = 100000, .loop_ms = 1000});
+	atom_set_limits(c->atom, &(struct atom_limits){.max_steps = 100000, .loop_ms = 60000});
 	return c;
 }
 

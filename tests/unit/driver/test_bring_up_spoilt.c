@@ -15,8 +15,8 @@
 #include "helper_card.h"
 #include "helper_lasting.h"
 
-/* The longest wait of a step (1 s, smu_priv.h), what the way back waits for, and a busy machine */
-#define DEADLINE_MS 8000u
+/* The longest wait of a step is 1 s (smu_priv.h); the rest is for a busy machine */
+#define DEADLINE_MS 60000u
 #define SOFT        0x3E000u /* SoftRegisters of the stand-in: firmware/standin.h */
 
 struct spoilt {

@@ -61,7 +61,7 @@ static void dispatch_works(struct rx580 *rx, uint32_t value)
 	pm4_init(&p, dw, ARRAY_SIZE(dw));
 	kernel_dispatch(&p, rx, CODE, SRC, DST);
 	assert_false(p.overflow);
-	assert_int_equal(rx_service_submit(rx, dw, p.n, 5000), 0);
+	assert_int_equal(rx_service_submit(rx, dw, p.n, 60000), 0);
 	assert_int_equal(read_dword(rx, DST), value);
 }
 
@@ -85,7 +85,7 @@ static void ring_wraps(void **state)
 	pm4_init(&p, dw, ARRAY_SIZE(dw));
 	pm4_nop(&p, ARRAY_SIZE(dw));
 	for (int i = 0; i < 10; i++) /* 70,000 dwords through a ring of 16,384 */
-		assert_int_equal(rx_service_submit(rx, dw, p.n, 5000), 0);
+		assert_int_equal(rx_service_submit(rx, dw, p.n, 60000), 0);
 	dispatch_works(rx, 77);
 	helper_close_clean(rx);
 }
@@ -96,7 +96,7 @@ static void too_long_a_submission_is_refused(void **state)
 	static uint32_t dw[9000];
 
 	(void)state;
-	assert_int_equal(rx_service_submit(rx, dw, ARRAY_SIZE(dw), 5000), -E2BIG);
+	assert_int_equal(rx_service_submit(rx, dw, ARRAY_SIZE(dw), 60000), -E2BIG);
 	dispatch_works(rx, 78);
 	helper_close_clean(rx);
 }
@@ -108,8 +108,8 @@ static void bad_packet_is_noticed_quickly_and_overcome(void **state)
 	uint64_t start = now_ns();
 
 	(void)state;
-	assert_int_equal(rx_service_submit(rx, bad, ARRAY_SIZE(bad), 20000), -EIO);
-	assert_true(now_ns() - start < 5000000000ull); /* long before the deadline */
+	assert_int_equal(rx_service_submit(rx, bad, ARRAY_SIZE(bad), 600000), -EIO);
+	assert_true(now_ns() - start < 60000000000ull); /* long before the deadline */
 	assert_true(helper_guest_errors(rx) > 0);
 	assert_int_equal(state_of(rx), RX_READY);
 	dispatch_works(rx, 79);
@@ -170,7 +170,7 @@ static uint32_t put_plan(struct rx580 *rx, uint32_t flag, uint32_t value)
 
 static void wait_for_dst(struct rx580 *rx, uint32_t value)
 {
-	uint64_t deadline = deadline_in_ms(5000);
+	uint64_t deadline = deadline_in_ms(60000);
 
 	while (read_dword(rx, DST) != value) {
 		assert_false(deadline_passed(deadline));
@@ -243,7 +243,7 @@ static void faulted_plan_queue_tells_and_starts_again(void **state)
 	const uint32_t bad[] = {PKT3(0xFE, 2), 0};
 	uint8_t bytes[64] = {0};
 	struct rx_plan_queue_state q = {0};
-	uint64_t deadline = deadline_in_ms(5000);
+	uint64_t deadline = deadline_in_ms(60000);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -318,7 +318,7 @@ static void waiter_learns_of_a_reset(void **state)
 	pm4_init(&p, dw, ARRAY_SIZE(dw));
 	pm4_wait_mem(&p, mc(rx, FLAG), 1, 0xFFFFFFFF);
 	r.rx = rx;
-	assert_int_equal(rx_service_submit(rx, dw, p.n, 5000), -ECANCELED);
+	assert_int_equal(rx_service_submit(rx, dw, p.n, 60000), -ECANCELED);
 	r.rx = NULL;
 	dispatch_works(rx, 92);
 	helper_close_clean(rx);

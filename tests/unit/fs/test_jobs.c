@@ -74,9 +74,9 @@ static void a_full_queue_refuses_and_a_stopped_one_drains(void **state)
 	assert_int_equal(jobs_put(q, &c), 0);
 	jobs_stop(q);
 	assert_int_equal(jobs_put(q, &b), -ESHUTDOWN);
-	assert_ptr_equal(jobs_take(q, 10000), &a);
-	assert_ptr_equal(jobs_take(q, 10000), &c);
-	assert_null(jobs_take(q, 10000)); /* at once, not after 10 s */
+	assert_ptr_equal(jobs_take(q, 3600000), &a);
+	assert_ptr_equal(jobs_take(q, 3600000), &c);
+	assert_null(jobs_take(q, 3600000)); /* at once, not after an hour */
 	assert_true(jobs_stopped(q));
 	jobs_free(q);
 }
@@ -90,12 +90,10 @@ static void a_wait_ends_in_time_or_when_woken(void **state)
 	assert_null(jobs_take(q, 30));
 	uint64_t waited = (now_ns() - start) / 1000000u;
 
-	if (waited < 25 || waited > 5000)
-		fail_msg("expected a wait of about 30 ms, got %u", (unsigned)waited);
+	if (waited < 30)
+		fail_msg("expected a wait of 30 ms at least, got %u", (unsigned)waited);
 	jobs_wake(q);
-	start = now_ns();
-	assert_null(jobs_take(q, 20000));
-	assert_true(now_ns() - start < 10000000000u);
+	assert_null(jobs_take(q, 3600000)); /* longer than any test may take */
 	jobs_free(q);
 }
 

@@ -72,6 +72,18 @@ static struct gcn3_dispatch random_dispatch(void)
 	return d;
 }
 
+/* until_it_runs - or has ended: what is killed before is not reported. */
+static void until_it_runs(struct gcn3_engine *e, uint64_t groups)
+{
+	uint64_t end = deadline_in_ms(60000);
+	struct gcn3_counters n;
+
+	do {
+		gcn3_read_counters(e, &n);
+		assert_false(deadline_passed(end));
+	} while (n.groups == groups && !gcn3_idle(e, 0));
+}
+
 static void random_code_ends_or_is_killed(void **state)
 {
 	struct gcn3_engine *e;
@@ -84,7 +96,7 @@ static void random_code_ends_or_is_killed(void **state)
 	assert_int_equal(gcn3_engine_new(&e, m, 2, count_report, &reports), 0);
 	for (int n = 0; n < 1500; n++) {
 		struct gcn3_dispatch d = random_dispatch();
-		uint64_t end = deadline_in_ms(5);
+		struct gcn3_counters before;
 
 		for (int i = 0; i < WORDS; i++)
 			code[i] = code_word(n % 2);
@@ -92,7 +104,11 @@ static void random_code_ends_or_is_killed(void **state)
 		vmem_dram_write(m, 0, code, sizeof(code));
 		vmem_l2_flush(m);
 		gcn3_invalidate_icache(e);
+		gcn3_read_counters(e, &before);
 		assert_int_equal(gcn3_submit(e, &d), 0);
+		until_it_runs(e, before.groups);
+		uint64_t end = deadline_in_ms(5);
+
 		while (!gcn3_idle(e, 0) && !deadline_passed(end))
 			sleep_us(50);
 		gcn3_kill(e, 0);

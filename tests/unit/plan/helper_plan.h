@@ -26,9 +26,11 @@ void bench_read(struct bench *b, const char *buffer, uint64_t offset, void *data
 struct plan *bench_plan(struct bench *b, const char *name, const char *json);
 /* bench_refuse - the plan must be refused with @code and a sentence holding @says. */
 void bench_refuse(struct bench *b, const char *json, int code, const char *says);
-/* bench_run - service until @steps more are done or the plan failed; at most @seconds. */
-void bench_run(struct plan *p, uint64_t steps, unsigned seconds);
-/* bench_service - service for @ms. */
+/* bench_run - service until @steps more are done or the plan failed. */
+void bench_run(struct plan *p, uint64_t steps);
+/* bench_settle - service until nothing of it runs any more. */
+void bench_settle(struct plan *p);
+/* bench_service - service for @ms, so that what must not happen had its chance. */
 void bench_service(struct plan *p, unsigned ms);
 
 #endif

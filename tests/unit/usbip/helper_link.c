@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -35,7 +36,9 @@ void link_start(struct cable *l, bool super_speed)
 	const struct venc_options opt = {
 	        .super_speed = super_speed, .threads = 1, .vram_bytes = 64u << 20};
 
-	snprintf(l->path, sizeof(l->path), "/tmp/rx580-usbip-%ld", (long)getpid());
+	strcpy(l->folder, "/tmp/rx580-usbip-XXXXXX"); /* a socket's path has to be short */
+	assert_non_null(mkdtemp(l->folder));
+	snprintf(l->path, sizeof(l->path), "%s/socket", l->folder);
 	snprintf(l->where, sizeof(l->where), "unix:%s", l->path);
 	assert_int_equal(server_new(&l->server, &opt), 0);
 	assert_int_equal(server_listen_unix(l->server, l->path), 0);
@@ -48,6 +51,7 @@ void link_stop(struct cable *l)
 		link_pause(l);
 	server_free(l->server);
 	assert_int_equal(access(l->path, F_OK), -1);
+	rmdir(l->folder);
 }
 
 int link_connect(struct cable *l)
@@ -70,6 +74,23 @@ struct usb_pipe *link_open(struct cable *l)
 	return p;
 }
 
+/* The list shows the device as soon as the server has seen the end of who had it. */
+void link_wait_free(struct cable *l)
+{
+	uint64_t deadline = deadline_in_ms(LINK_MS);
+	uint8_t reply[OP_HEADER_BYTES + 4];
+
+	do {
+		int fd = link_connect(l);
+
+		raw_op(fd, OP_REQ_DEVLIST, NULL);
+		raw_receive(fd, reply, sizeof(reply));
+		close(fd);
+		assert_false(deadline_passed(deadline));
+		sleep_us(1000);
+	} while (!get_be32(reply + OP_HEADER_BYTES));
+}
+
 void raw_send(int fd, const void *data, size_t len)
 {
 	assert_int_equal(send(fd, data, len, MSG_NOSIGNAL), len);
@@ -79,7 +100,7 @@ static bool readable(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
-	return poll(&p, 1, 5000) == 1;
+	return poll(&p, 1, LINK_MS) == 1;
 }
 
 void raw_receive(int fd, void *data, size_t len)

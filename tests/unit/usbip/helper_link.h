@@ -12,15 +12,19 @@
 #include <pthread.h>
 
 #include "device/bytes.h"
+#include "device/clock.h"
 #include "device/usb/usbip.h"
 #include "device/usb/usbip_wire.h"
 #include "device/virtual/server/server.h"
+
+#define LINK_MS 60000 /* for what must happen, on a busy machine */
 
 struct cable {
 	struct server *server;
 	pthread_t thread;
 	bool running;
-	char path[64];  /* the Unix socket it listens on */
+	char folder[32];
+	char path[64];  /* the Unix socket it listens on, in it */
 	char where[80]; /* the same for usb_usbip_open */
 };
 
@@ -34,11 +38,13 @@ void link_stop(struct cable *l);
 /* link_connect - a raw connection. link_open: an attached pipe. */
 int link_connect(struct cable *l);
 struct usb_pipe *link_open(struct cable *l);
+/* link_wait_free - until nobody has the device any more. */
+void link_wait_free(struct cable *l);
 
 /* Raw messages, for what the client never does. */
 void raw_send(int fd, const void *data, size_t len);
 void raw_receive(int fd, void *data, size_t len);
-bool raw_closed(int fd); /* within 5 s */
+bool raw_closed(int fd); /* within LINK_MS */
 void raw_op(int fd, uint32_t code, const char *busid);
 void raw_import(int fd);
 void raw_submit(int fd, uint32_t seqnum, uint32_t endpoint, bool in, const uint8_t setup[8],

@@ -1,9 +1,11 @@
 /* Client and server together: rx580fs's USB/IP pipe against rx580-enclosure's server. */
 #include "helper_link.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static const uint8_t inquiry[6] = {0x12, 0, 0, 0, 96, 0}; /* bridge.md 1.1: 96 bytes */
@@ -15,10 +17,10 @@ static int command(struct usb_pipe *p, const uint8_t *cdb, size_t cdb_len, void 
 	uint8_t cbw[31], csw[13];
 
 	make_cbw(cbw, cdb, cdb_len, len, true);
-	assert_int_equal(p->ops->bulk_out(p, cbw, sizeof(cbw), 5000), sizeof(cbw));
+	assert_int_equal(p->ops->bulk_out(p, cbw, sizeof(cbw), LINK_MS), sizeof(cbw));
 	if (len)
-		assert_int_equal(p->ops->bulk_in(p, data, len, 5000), len);
-	assert_int_equal(p->ops->bulk_in(p, csw, sizeof(csw), 5000), sizeof(csw));
+		assert_int_equal(p->ops->bulk_in(p, data, len, LINK_MS), len);
+	assert_int_equal(p->ops->bulk_in(p, csw, sizeof(csw), LINK_MS), sizeof(csw));
 	assert_int_equal(get_le32(csw + 4), 7);
 	return csw[12];
 }
@@ -71,11 +73,11 @@ static void a_stall_is_epipe_until_the_halt_is_cleared(void **state)
 
 	/* bridge.md 1.4: the CBW wants 64 bytes, the CDB implies none */
 	make_cbw(cbw, test_unit_ready, 6, sizeof(data), true);
-	assert_int_equal(p->ops->bulk_out(p, cbw, sizeof(cbw), 5000), sizeof(cbw));
-	assert_int_equal(p->ops->bulk_in(p, data, sizeof(data), 5000), -EPIPE);
-	assert_int_equal(p->ops->bulk_in(p, data, sizeof(data), 5000), -EPIPE);
+	assert_int_equal(p->ops->bulk_out(p, cbw, sizeof(cbw), LINK_MS), sizeof(cbw));
+	assert_int_equal(p->ops->bulk_in(p, data, sizeof(data), LINK_MS), -EPIPE);
+	assert_int_equal(p->ops->bulk_in(p, data, sizeof(data), LINK_MS), -EPIPE);
 	assert_int_equal(p->ops->clear_halt_in(p), 0);
-	assert_int_equal(p->ops->bulk_in(p, data, 13, 5000), 13);
+	assert_int_equal(p->ops->bulk_in(p, data, 13, LINK_MS), 13);
 	assert_int_equal(data[12], 1);
 	p->ops->close(p);
 	link_stop(&l);
@@ -90,8 +92,8 @@ static void reset_recovery_follows_an_invalid_cbw(void **state)
 	link_start(&l, false);
 	struct usb_pipe *p = link_open(&l);
 
-	assert_int_equal(p->ops->bulk_out(p, junk, sizeof(junk), 5000), 5);
-	assert_int_equal(p->ops->bulk_out(p, junk, sizeof(junk), 5000), -EPIPE);
+	assert_int_equal(p->ops->bulk_out(p, junk, sizeof(junk), LINK_MS), 5);
+	assert_int_equal(p->ops->bulk_out(p, junk, sizeof(junk), LINK_MS), -EPIPE);
 	assert_int_equal(p->ops->class_reset(p), 0);
 	assert_int_equal(p->ops->clear_halt_in(p), 0);
 	assert_int_equal(p->ops->clear_halt_out(p), 0);
@@ -129,7 +131,7 @@ static void a_mute_device_is_back_after_a_port_reset(void **state)
 	venc_inject(server_enclosure(l.server), VENC_FAULT_TIMEOUT, 1);
 	link_resume(&l);
 	make_cbw(cbw, inquiry, 6, 96, true);
-	assert_int_equal(p->ops->bulk_out(p, cbw, sizeof(cbw), 5000), sizeof(cbw));
+	assert_int_equal(p->ops->bulk_out(p, cbw, sizeof(cbw), LINK_MS), sizeof(cbw));
 	assert_int_equal(p->ops->bulk_in(p, data, 96, 50), -ETIMEDOUT);
 	assert_int_equal(p->ops->port_reset(p), 0);
 	assert_int_equal(command(p, inquiry, 6, data, sizeof(data)), 0);
@@ -149,7 +151,7 @@ static void a_server_that_ends_is_seen_without_a_transfer(void **state)
 	assert_false(p->ops->left(p));
 	link_stop(&l);
 	assert_true(p->ops->left(p));
-	assert_int_equal(p->ops->bulk_in(p, &byte, 1, 50), -ENODEV);
+	assert_int_equal(p->ops->bulk_in(p, &byte, 1, LINK_MS), -ENODEV);
 	assert_true(p->ops->left(p));
 	p->ops->close(p);
 }
@@ -167,14 +169,8 @@ static void a_second_client_is_refused_and_gets_it_afterwards(void **state)
 	assert_int_equal(usb_usbip_attach(&second, link_connect(&l), "1-1"), -EBUSY);
 	assert_int_equal(usb_usbip_attach(&second, link_connect(&l), "9-9"), -ENODEV);
 	p->ops->close(p);
-	/* the server sees the end of the first only when it gets round to it */
-	int err = -EBUSY;
-
-	for (int i = 0; i < 500 && err == -EBUSY; i++) {
-		usleep(10000);
-		err = usb_usbip_attach(&second, link_connect(&l), "1-1");
-	}
-	assert_int_equal(err, 0);
+	link_wait_free(&l); /* the server sees the end of the first when it gets round to it */
+	assert_int_equal(usb_usbip_attach(&second, link_connect(&l), "1-1"), 0);
 	second->ops->close(second);
 	link_stop(&l);
 }
@@ -189,13 +185,13 @@ static void unplugging_is_enodev_and_stays_so_after_plugging_in_again(void **sta
 	struct usb_pipe *p = link_open(&l), *again = NULL;
 
 	server_tell(l.server, SERVER_UNPLUG);
-	assert_int_equal(p->ops->bulk_in(p, data, 13, 5000), -ENODEV);
+	assert_int_equal(p->ops->bulk_in(p, data, 13, LINK_MS), -ENODEV);
 	assert_int_equal(p->ops->port_reset(p), -ENODEV);
 	assert_int_equal(usb_usbip_attach(&again, link_connect(&l), "1-1"), -ENODEV);
 	server_tell(l.server, SERVER_PLUG);
 	again = link_open(&l);
 	assert_int_equal(command(again, inquiry, 6, data, sizeof(data)), 0);
-	assert_int_equal(p->ops->bulk_in(p, data, 13, 100), -ENODEV);
+	assert_int_equal(p->ops->bulk_in(p, data, 13, LINK_MS), -ENODEV);
 	again->ops->close(again);
 	p->ops->close(p);
 	link_stop(&l);
@@ -203,12 +199,21 @@ static void unplugging_is_enodev_and_stays_so_after_plugging_in_again(void **sta
 
 static void nobody_listening_is_said(void **state)
 {
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(to);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	struct usb_pipe *p = NULL;
+	char where[32];
 
 	(void)state;
 	assert_int_equal(usb_usbip_open(&p, "unix:/nonexistent/socket"), -ENOENT);
-	assert_int_equal(usb_usbip_open(&p, "127.0.0.1:1"), -ECONNREFUSED);
+	/* a port that is taken, so nobody listens there */
+	assert_int_equal(bind(fd, (struct sockaddr *)&to, len), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&to, &len), 0);
+	snprintf(where, sizeof(where), "127.0.0.1:%u", ntohs(to.sin_port));
+	assert_int_equal(usb_usbip_open(&p, where), -ECONNREFUSED);
 	assert_null(p);
+	close(fd);
 }
 
 static void what_is_no_address_is_einval(void **state)

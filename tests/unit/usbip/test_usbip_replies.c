@@ -162,12 +162,12 @@ static void an_answer_that_cannot_be_is_eio_and_ends_the_connection(void **state
 		uint8_t data[64 + 1];
 
 		data[64] = 0xA5;
-		int n = p->ops->bulk_in(p, data, 64, 5000);
+		int n = p->ops->bulk_in(p, data, 64, LINK_MS);
 
 		if (n != lies[i].expected)
 			fail_msg("%s: expected %d, got %d", lies[i].name, lies[i].expected, n);
 		assert_int_equal(data[64], 0xA5);
-		assert_int_equal(p->ops->bulk_in(p, data, 64, 5000), -ENODEV);
+		assert_int_equal(p->ops->bulk_in(p, data, 64, LINK_MS), -ENODEV);
 		assert_int_equal(p->ops->port_reset(p), -ENODEV);
 		end(&f, p);
 	}
@@ -205,7 +205,7 @@ static void errors_of_the_far_host_controller_become_the_pipes(void **state)
 		uint8_t data[64];
 
 		for (int again = 0; again < 2; again++) { /* the stream stays in step */
-			int n = p->ops->bulk_in(p, data, 64, 5000);
+			int n = p->ops->bulk_in(p, data, 64, LINK_MS);
 
 			if (n != lies[i].expected)
 				fail_msg("%s: expected %d, got %d", lies[i].name, lies[i].expected,
@@ -226,7 +226,7 @@ static void a_real_enclosures_speed_and_address_are_taken_from_the_import(void *
 	(void)state;
 	p->ops->identity(p, &id);
 	assert_int_equal(id.mbit, 10000);
-	assert_int_equal(p->ops->bulk_out(p, cbw, sizeof(cbw), 5000), 31);
+	assert_int_equal(p->ops->bulk_out(p, cbw, sizeof(cbw), LINK_MS), 31);
 	end(&f, p);
 }
 

@@ -237,16 +237,7 @@ static void a_client_that_vanishes_in_mid_transfer_leaves_the_device_usable(void
 	raw_answer(fd, USBIP_RET_SUBMIT, 1, false, NULL, &status);
 	raw_submit(fd, 2, 2, false, NULL, cbw, 31); /* waits: the device has data to send */
 	close(fd);
-	/* the list shows the device again as soon as the server has seen the end */
-	uint8_t reply[OP_HEADER_BYTES + 4] = {0};
-
-	for (int i = 0; i < 500 && !get_be32(reply + OP_HEADER_BYTES); i++) {
-		fd = link_connect(&l);
-		raw_op(fd, OP_REQ_DEVLIST, NULL);
-		raw_receive(fd, reply, sizeof(reply));
-		close(fd);
-		usleep(10000);
-	}
+	link_wait_free(&l);
 	fd = link_connect(&l);
 	raw_import(fd);
 	raw_submit(fd, 1, 2, false, NULL, cbw, 31);
@@ -274,10 +265,12 @@ static void malformed_messages_end_the_connection(void **state)
 	close(fd);
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		uint8_t h[URB_HEADER_BYTES] = {0};
+
+		link_wait_free(&l);
 		struct usb_pipe *p = link_open(&l); /* proves that the one before has ended well */
 
 		p->ops->close(p);
-		usleep(20000);
+		link_wait_free(&l);
 		fd = link_connect(&l);
 		raw_import(fd);
 		put_be32(h + URB_COMMAND, USBIP_CMD_SUBMIT);
