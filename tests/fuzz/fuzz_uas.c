@@ -110,6 +110,23 @@ static void move_data(struct host *h, bool in)
 		promise(venc_pipe_out(h->e, DATA_OUT, buf, len), len);
 }
 
+/* Those of bridge.md 5.5 after which the IUs still keep the promises above; a tag or a length that
+ * is wrong on purpose does not. */
+static void inject(struct host *h, uint8_t which)
+{
+	static const enum venc_fault faults[] = {VENC_FAULT_TIMEOUT, VENC_FAULT_DATA_STALL,
+	        VENC_FAULT_CSW_STALL, VENC_FAULT_PHASE_ERROR, VENC_FAULT_CSW_SHORT};
+
+	venc_inject(h->e, faults[which % ARRAY_SIZE(faults)], 1);
+}
+
+static void clear_halt(struct host *h, uint8_t which)
+{
+	static const uint8_t pipes[] = {COMMAND, STATUS, DATA_IN, DATA_OUT};
+
+	venc_control(h->e, 2, 1, 0, pipes[which % ARRAY_SIZE(pipes)], NULL, 0);
+}
+
 static void record(struct host *h)
 {
 	uint8_t op = take(h);
@@ -117,8 +134,8 @@ static void record(struct host *h)
 	switch (op & 15) {
 	case 0: send_junk(h); break;
 	case 1: send_task(h); break;
-	case 2: venc_inject(h->e, VENC_FAULT_TIMEOUT, 1); break;
-	case 3: venc_control(h->e, 2, 1, 0, COMMAND, NULL, 0); break;
+	case 2: inject(h, take(h)); break;
+	case 3: clear_halt(h, take(h)); break;
 	case 4:
 	case 5:
 	case 6: move_data(h, true); break;
@@ -142,7 +159,8 @@ static struct venc *enclosure(bool reorders)
 	if (!*e && venc_new(e, &opt))
 		abort();
 	venc_power_cycle(*e);
-	venc_inject(*e, VENC_FAULT_TIMEOUT, 0);
+	for (int fault = 0; fault < VENC_FAULT_COUNT; fault++)
+		venc_inject(*e, (enum venc_fault)fault, 0);
 	if (venc_control(*e, 0x01, 11, 1, 0, NULL, 0))
 		abort();
 	return *e;

@@ -114,14 +114,15 @@ void venc_unplug(struct venc *e);
  * BARs reassigned. Counters go on. An unplugged enclosure is plugged in again. */
 void venc_power_cycle(struct venc *e);
 
-/* Faults to inject (bridge.md 5.5). Those of the transport hit the next @count commands; UAS knows
- * only the time-out. */
+/* Faults to inject (bridge.md 5.5). Those of the transport hit the next @count commands; in
+ * brackets what UAS makes of them. */
 enum venc_fault {
-	VENC_FAULT_DATA_STALL,  /* the data endpoint stalls, CSW status 1 */
-	VENC_FAULT_CSW_STALL,   /* bulk IN stalls once before the CSW */
-	VENC_FAULT_CSW_TAG,     /* CSW with another tag */
-	VENC_FAULT_CSW_SHORT,   /* CSW of 12 bytes */
-	VENC_FAULT_PHASE_ERROR, /* CSW status 2 */
+	VENC_FAULT_DATA_STALL, /* the data endpoint stalls, CSW status 1 [after its READY IU; CHECK
+	                          CONDITION] */
+	VENC_FAULT_CSW_STALL,  /* bulk IN [the status pipe] stalls once before the CSW [sense IU] */
+	VENC_FAULT_CSW_TAG,    /* CSW [sense IU] with another tag */
+	VENC_FAULT_CSW_SHORT,  /* CSW [sense IU] of 12 bytes */
+	VENC_FAULT_PHASE_ERROR, /* CSW status 2 [CHECK CONDITION, B/4B/00] of what was executed */
 	VENC_FAULT_TIMEOUT,     /* executed, but no answer until a class or port reset, or
 	                            its abortion */
 	VENC_FAULT_ENGINE_SLOW, /* the next @count polls of the raw engine say that it is busy */

@@ -23,6 +23,7 @@
 #define TASK_BYTES      16
 #define READY_BYTES     4
 #define SENSE_DATA      18 /* bridge.md 5.1: fixed format */
+#define SENSE_CUT       12 /* the sense IU of VENC_FAULT_CSW_SHORT */
 #define TASK_COMPLETE   0x00
 #define INVALID_IU      0x02
 #define NOT_SUPPORTED   0x04
@@ -259,11 +260,20 @@ static void execute_next(struct venc *e)
 
 /* ---- status pipe ---- */
 
+/* The data pipe halts instead of moving anything; the status is not held up by that. */
+static void stall_data(struct venc *e)
+{
+	e->halted[e->uas.phase == UAS_DATA_IN ? EP_IN : EP_OUT] = true;
+	executed(e, venc_scsi_check(&e->task, SENSE_INVALID_COMMAND));
+}
+
 static unsigned ready_iu(struct venc *e, uint8_t *iu, uint8_t id)
 {
 	put_head(iu, id, e->uas.tag);
 	e->uas.announced = true;
 	venc_link_data(e, READY_BYTES);
+	if (venc_take_fault(e, VENC_FAULT_DATA_STALL))
+		stall_data(e);
 	return READY_BYTES;
 }
 
@@ -272,16 +282,17 @@ static unsigned ready_iu(struct venc *e, uint8_t *iu, uint8_t id)
 static unsigned sense_iu(struct venc *e, uint8_t *iu)
 {
 	const struct sense *s = &e->task.sense;
+	uint16_t wrong = venc_take_fault(e, VENC_FAULT_CSW_TAG) ? 1 : 0;
 	uint8_t *data = iu + SENSE_BYTES;
 
-	if (venc_take_fault(e, VENC_FAULT_TIMEOUT)) {
-		e->uas.phase = UAS_MUTE;
-		return 0;
-	}
+	if (venc_take_fault(e, VENC_FAULT_PHASE_ERROR))
+		executed(e, venc_scsi_check(&e->task, SENSE_DATA_PHASE));
 	venc_link_pace(e);
-	put_head(iu, IU_SENSE, e->uas.tag);
+	put_head(iu, IU_SENSE, (uint16_t)(e->uas.tag + wrong));
 	iu[6] = e->uas.status;
 	e->uas.phase = UAS_IDLE;
+	if (venc_take_fault(e, VENC_FAULT_CSW_SHORT))
+		return SENSE_CUT;
 	if (iu[6] == STATUS_GOOD)
 		return SENSE_BYTES;
 	iu[15] = SENSE_DATA;
@@ -291,6 +302,16 @@ static unsigned sense_iu(struct venc *e, uint8_t *iu)
 	data[12] = s->asc;
 	data[13] = s->ascq;
 	return SENSE_BYTES + SENSE_DATA;
+}
+
+/* Faults before the status: nothing comes before an abortion, or not before the halt is cleared. */
+static bool status_held_up(struct venc *e)
+{
+	if (venc_take_fault(e, VENC_FAULT_TIMEOUT))
+		e->uas.phase = UAS_MUTE;
+	else if (venc_take_fault(e, VENC_FAULT_CSW_STALL))
+		e->halted[EP_STATUS] = true;
+	return e->uas.phase == UAS_MUTE || e->halted[EP_STATUS];
 }
 
 static unsigned next_answer(struct venc_uas *u, uint8_t *iu)
@@ -321,7 +342,7 @@ static unsigned next_iu(struct venc *e, uint8_t *iu)
 	switch (u->phase) {
 	case UAS_DATA_IN: return u->announced ? 0 : ready_iu(e, iu, IU_READ_READY);
 	case UAS_DATA_OUT: return u->announced ? 0 : ready_iu(e, iu, IU_WRITE_READY);
-	case UAS_SENSE: return sense_iu(e, iu);
+	case UAS_SENSE: return status_held_up(e) ? 0 : sense_iu(e, iu);
 	default: return 0;
 	}
 }
@@ -332,7 +353,7 @@ static int send_status(struct venc *e, uint8_t *data, size_t len)
 	unsigned size = next_iu(e, iu);
 
 	if (!size)
-		return -ETIMEDOUT;
+		return e->halted[EP_STATUS] ? -EPIPE : -ETIMEDOUT;
 	if (size > len)
 		return -EOVERFLOW;
 	memcpy(data, iu, size);
