@@ -29,7 +29,7 @@ kernel void axpy(float a, global const float *x, global float *y, uint n)
 		y[i] += a * x[i];
 }
 K
-	works cp "$TMP/axpy.cl" kernels/
+	works compile "$TMP/axpy.cl"
 	"$PYTHON" - <<'P'
 import numpy as np
 np.arange(320, dtype=np.float32).tofile('buffers/x')

@@ -111,6 +111,23 @@ eventually() {
 	done
 }
 
+# compile SOURCE [NAME.cl] - the close comes back after 8 s whatever the compiler does (interface.md 6).
+compile() {
+	local name=${2:-$(basename "$1")}
+	cp "$1" "kernels/$name" && eventually 120 test -e "kernels/${name%.cl}.co"
+}
+
+# miscompiles SOURCE NAME.cl - refused by the close, or later than that.
+miscompiles() {
+	local begin=$SECONDS
+	if cp "$1" "kernels/$2" 2>"$TMP/says"; then
+		[ $((SECONDS - begin)) -ge 7 ] || fail "$2: expected 'Invalid argument', but it succeeded"
+	else
+		grep -q "Invalid argument" "$TMP/says" || fail "$2: expected 'Invalid argument', got '$(cat "$TMP/says")'"
+	fi
+	eventually 120 test -s "kernels/${2%.cl}.log" || fail "$2: no diagnostics"
+}
+
 # no_samples - telemetry rests from now on, so that only the test itself sends commands.
 no_samples() {
 	put hwmon/update_interval 3600000

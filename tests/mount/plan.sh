@@ -9,7 +9,7 @@ make_plan() {
 			sum[get_global_id(0)] += 1;
 	}
 	K
-	cp "$TMP/add.cl" kernels/ || fail "add.cl: $(cat kernels/add.log)"
+	compile "$TMP/add.cl" || fail "add.cl: $(cat kernels/add.log)"
 	head -c 1024 /dev/zero >buffers/sum
 	plan_json "$1" >"$TMP/p.json"
 	cp "$TMP/p.json" plans/ || fail "p.json: $(value plans/p/status error)"

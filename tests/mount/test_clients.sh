@@ -6,6 +6,7 @@ requires cp diff cmp file tar python:numpy
 in_mount
 
 printf 'kernel void k(global float *a) { a[0] = 1; }\n' >kernels/k.cl || fail "k.cl did not compile"
+eventually 120 test -e kernels/k.co || fail "k.cl did not compile"
 head -c 5000 /dev/urandom >"$TMP/random"
 cp "$TMP/random" buffers/b
 NODES="README ctl maps hwmon/name pci/card/vendor pci/card/resource pci/card/config

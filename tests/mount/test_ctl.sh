@@ -21,6 +21,7 @@ printf 'bytes' >buffers/b
 works put ctl "reset soft"
 expect "buffer after reset soft" bytes "$(cat buffers/b)"
 echo 'kernel void k(global float *a) { a[0] = 1; }' >kernels/k.cl
+eventually 120 test -e kernels/k.co || fail "k.cl did not compile"
 g=$(value status generation)
 works put ctl "reset card"
 expect "state after reset card" ready "$(value status state)"

@@ -78,7 +78,7 @@ P
 cat >"$TMP/hang.cl" <<'K'
 kernel void hang(global volatile float *sum) { while (sum[1] >= 1) ; sum[1] += 1; }
 K
-works cp "$TMP/hang.cl" kernels/
+works compile "$TMP/hang.cl"
 head -c 1024 /dev/zero >buffers/hung
 step='{ "kernel": "hang:hang", "groups": [1], "group": [1], "args": { "sum": "hung" } }'
 echo '{ "format": "rx580-plan-1", "deadline_s": 1, "steps": ['"$step"'], "update": ['"$step"'] }' >plans/hang.json

@@ -55,7 +55,7 @@ expect "sums after a load" 5 "$(sums)"
 
 # what is removed is not found again, and what was loaded counts on from there
 rm checkpoints/early.safetensors
-cp "$TMP/add.cl" kernels/other.cl
+works compile "$TMP/add.cl" other.cl
 rm kernels/other.cl kernels/other.co
 
 # more than one request may carry is kept in pieces; what is gone by then is not
@@ -64,9 +64,9 @@ padding() {
 }
 { cat "$TMP/p.json"; padding 600000; } >"$TMP/long.json"
 { cat "$TMP/add.cl"; padding 700000; } >"$TMP/long.cl"
-cp "$TMP/long.cl" kernels/gone.cl && rm kernels/gone.cl kernels/gone.co
+compile "$TMP/long.cl" gone.cl && rm kernels/gone.cl kernels/gone.co
 cp "$TMP/long.json" plans/.tmp && mv plans/.tmp plans/long.json || fail "long.json: $(tail -1 log)"
-cp "$TMP/long.cl" kernels/long.cl || fail "long.cl: $(cat kernels/long.log)"
+compile "$TMP/long.cl" || fail "long.cl: $(cat kernels/long.log)"
 eventually 60 grep -qx "not_kept 0" status || fail "status: $(grep not_kept status)"
 kill_daemon
 start_daemon
