@@ -81,7 +81,7 @@ static int read_growing(struct request *r)
 
 static int write_command(struct request *r)
 {
-	int err = verbs_run(r->node->type->ops->verbs, r, (char *)r->data, r->size);
+	int err = verbs_run(r->node->type->ops->verbs, r, (char *)r->data, r->size, &r->progress);
 
 	return err ? err : (int)r->size;
 }

@@ -10,6 +10,7 @@
 #include "fs/nodes.h"
 #include "fs/options.h"
 #include "fs/park.h"
+#include "fs/plan_load.h"
 
 void fs_read_info(struct fs *fs, struct rx_info *out)
 {
@@ -262,6 +263,7 @@ unsigned fs_tick(struct fs *fs)
 	unsigned ms = (unsigned)fs_run_as(fs, JOB_FEED, tick, fs);
 
 	park_retry(fs->park);
+	plan_loads_sweep(fs);
 	park_kick_polled(fs->park);
 	return park_waiting(fs->park) ? MIN(ms, 50u) : ms;
 }

@@ -46,9 +46,10 @@ struct fs {
 	struct handle *handles; /* all open files */
 	struct node *root, *buffers_dir, *kernels_dir, *plans_dir, *checkpoints_dir;
 	uint64_t next_ino;
-	struct plan_file *plans; /* owner thread */
-	bool snap_orphan;        /* a checkpoint was removed while it is still read */
-	uint64_t scratch_bytes;  /* held by temporary names (nodes_kernels.c) */
+	struct plan_file *plans;      /* owner thread */
+	struct plan_loading *loading; /* owner thread */
+	bool snap_orphan;             /* a checkpoint was removed while it is still read */
+	uint64_t scratch_bytes;       /* held by temporary names (nodes_kernels.c) */
 
 	struct fuse_session *se;
 	struct jobs *jobs;

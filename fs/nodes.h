@@ -64,7 +64,7 @@ int plans_adopt(struct fs *fs);
 /* plans.c: plans_tick - look after loaded plans; owner thread. Return: milliseconds until the next
  * time. */
 unsigned plans_tick(struct fs *fs);
-/* plans_loaded - whether a card plan is resident. Owner thread. */
+/* plans_loaded - whether a plan is resident or on its way. Owner thread. */
 bool plans_loaded(struct fs *fs);
 void plans_stop(struct fs *fs); /* at a step boundary; owner thread */
 void plans_drop(struct fs *fs); /* the card is being closed: unload all; owner thread */

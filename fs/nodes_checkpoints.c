@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/bytes.h"
+#include "device/clock.h"
 #include "device/err.h"
 #include "fs/nodes.h"
 #include "fs/owners.h"
@@ -297,18 +298,44 @@ static int parse_meta(int argc, char **argv, struct st_meta *meta)
 	return 0;
 }
 
+/* The step under way may be a long one: the copy is made at its end, and the file appears then. */
+static int saved(struct fs *fs, uint64_t since_ns)
+{
+	int err = fs->snap ? snap_save_result(fs->snap) : -ENODEV;
+
+	if (err == -EINPROGRESS)
+		err = now_ns() - since_ns < PLAN_BOUNDARY_MS * 1000000ull ? REQUEST_PARK : 0;
+	if (err != REQUEST_PARK)
+		checkpoints_sync(fs);
+	return err;
+}
+
 static int verb_save(void *ctx, int argc, char **argv)
 {
+	struct request *r = ctx;
 	struct st_meta meta[VERBS_MAX_ARGS];
 	struct target t;
-	int err = parse_meta(argc - 2, argv + 2, meta);
+	int err;
 
-	if (!err)
-		err = find_target(ctx, argv, &t);
-	if (err)
-		return err;
-	return target_done(
-	        &t, snap_save(t.fs->snap, t.name, t.plan->plan, meta, (unsigned)argc - 2));
+	if (r->wait_for) {
+		err = saved(r->fs, r->wait_for);
+	} else {
+		err = parse_meta(argc - 2, argv + 2, meta);
+		if (!err)
+			err = find_target(ctx, argv, &t);
+		if (err)
+			return err;
+		err = target_done(
+		        &t, snap_save(t.fs->snap, t.name, t.plan->plan, meta, (unsigned)argc - 2));
+		t.plan->next_service_ns = 0;
+		if (err == -EINPROGRESS) {
+			r->wait_for = now_ns();
+			err = REQUEST_PARK;
+		}
+	}
+	if (err != REQUEST_PARK)
+		r->wait_for = 0;
+	return err;
 }
 
 static int verb_load(void *ctx, int argc, char **argv)

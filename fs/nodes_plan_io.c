@@ -25,6 +25,7 @@ struct submission {
 
 /* handle->stream of `run`; fs->lock. */
 struct run_stream {
+	struct plan_file *f; /* the handle holds its node */
 	struct text out;
 	size_t taken; /* of out */
 	struct submission queue[PLAN_QUEUE];
@@ -41,6 +42,8 @@ static void run_stream_free(void *stream)
 {
 	struct run_stream *s = stream;
 
+	if (s->f->writer && s->f->writer->stream == s) /* its close was given up: the end */
+		s->f->writer = NULL;
 	text_free(&s->out);
 	free(s);
 }
@@ -60,6 +63,7 @@ static int run_open(struct request *r)
 
 	if (!s)
 		return -ENOMEM;
+	s->f = f;
 	fs_lock(r->fs);
 	if (writes && f->writer) {
 		err = -EBUSY;
@@ -214,16 +218,42 @@ static int submit(struct request *r, uint64_t steps)
 	return 0;
 }
 
-/* Stop or clear: calls that talk to the card for a while. */
-static int halt(struct request *r, int (*fn)(struct plan *p))
+/* Kills what runs: a call that talks to the card for a while. */
+static int clear(struct request *r)
 {
 	struct plan_file *f = file_of(r);
 
 	f->busy++;
-	int err = fn(f->plan);
+	int err = plan_clear(f->plan);
 	f->busy--;
 	plan_file_collect(r->fs, f);
 	return err;
+}
+
+/* Ask for the stop, and from then on look whether it is done: r->wait_for. Meanwhile the owner
+ * services the plan and everybody else. */
+static int stop(struct request *r)
+{
+	struct plan_file *f = file_of(r);
+	int err = r->wait_for ? 0 : plan_stop(f->plan);
+
+	if (!r->wait_for) {
+		f->next_service_ns = 0;
+		r->wait_for = now_ns();
+	}
+	if (plan_is_stopping(f->plan) && !f->service_err) {
+		if (now_ns() - r->wait_for < PLAN_BOUNDARY_MS * 1000000ull)
+			return REQUEST_PARK;
+		err = rx_fail("fs", -ETIMEDOUT,
+		        "plans/%s/run: its step did not end within %u s; it still will stop "
+		        "there, or write clear to kill it",
+		        f->name, PLAN_BOUNDARY_MS / 1000);
+	} else {
+		err = err == -EINPROGRESS ? 0 : err;
+	}
+	r->wait_for = 0;
+	plan_file_collect(r->fs, f);
+	return f->service_err ? f->service_err : err;
 }
 
 static int run_line(struct request *r, const char *line, size_t len)
@@ -241,9 +271,9 @@ static int run_line(struct request *r, const char *line, size_t len)
 		return rx_fail("fs", -EINVAL, "plans/%s/run: a line contains a NUL byte",
 		        file_of(r)->name);
 	if (!strcmp(word, "stop"))
-		return halt(r, plan_stop);
+		return stop(r);
 	if (!strcmp(word, "clear"))
-		return halt(r, plan_clear);
+		return clear(r);
 	errno = 0;
 	unsigned long long steps = strtoull(word, &end, 10);
 
@@ -255,26 +285,24 @@ static int run_line(struct request *r, const char *line, size_t len)
 
 static int run_write(struct request *r)
 {
-	const char *at = (const char *)r->data;
-	size_t left = r->size;
-
-	while (left) {
+	while (r->progress < r->size) {
+		const char *at = (const char *)r->data + r->progress;
+		size_t left = r->size - r->progress;
 		const char *nl = memchr(at, '\n', left);
 		size_t len = nl ? (size_t)(nl - at) : left;
 		int err = file_of(r)->plan ? run_line(r, at, len) : -ENODEV;
 
-		if (err == -EAGAIN && left < r->size)
+		if (err == -EAGAIN && r->progress)
 			break; /* the lines before are queued and must not be sent again */
 		if (err)
 			return err;
-		len += nl ? 1 : 0;
-		at += len;
-		left -= len;
+		r->progress += len + (nl ? 1 : 0);
 	}
-	return (int)(r->size - left);
+	return (int)r->progress;
 }
 
-/* The writer goes: what has not started is cancelled (architecture.md, Plans). */
+/* The writer goes: what has not started is cancelled (architecture.md, Plans). Until that is done
+ * nobody else can be the writer. */
 static int run_release(struct request *r)
 {
 	struct plan_file *f = file_of(r);
@@ -283,10 +311,12 @@ static int run_release(struct request *r)
 	if (f->writer != r->handle)
 		return 0;
 	fs_lock(r->fs);
-	bool outstanding = s->count != 0;
+	bool outstanding = s->count != 0 || r->wait_for;
 	fs_unlock(r->fs);
-	int err = outstanding && f->plan && !fs_card_gone(r->fs) ? halt(r, plan_stop) : 0;
+	int err = outstanding && f->plan && !fs_card_gone(r->fs) ? stop(r) : 0;
 
+	if (err == REQUEST_PARK)
+		return err;
 	fs_lock(r->fs);
 	f->writer = NULL;
 	fs_unlock(r->fs);

@@ -1,5 +1,5 @@
-/* nodes_plans.c - plans/: loading, unloading, what a resident plan shows. run and input are in
- * nodes_plan_io.c.
+/* nodes_plans.c - plans/: its folder and what a resident plan shows. Loading: plan_load.c; run and
+ * input: nodes_plan_io.c.
  */
 #include <inttypes.h>
 #include <linux/fs.h>
@@ -14,6 +14,7 @@
 #include "fs/blob.h"
 #include "fs/nodes.h"
 #include "fs/owners.h"
+#include "fs/plan_load.h"
 #include "fs/plans.h"
 
 #define LOSS_BYTES (256u << 20) /* 10 million steps and more */
@@ -103,8 +104,7 @@ static int add_node(struct fs *fs, struct plan_file *f, enum node_id type)
 	return 0;
 }
 
-/* The folder of @name with its status; the rest comes when it is resident. */
-static struct plan_file *file_new(struct fs *fs, const char *name)
+struct plan_file *plan_file_new(struct fs *fs, const char *name)
 {
 	struct plan_file *f = calloc(1, sizeof(*f));
 
@@ -149,7 +149,7 @@ void plan_file_remove(struct fs *fs, struct plan_file *f)
 	fs_unlock(fs);
 }
 
-static bool running(struct plan_file *f)
+bool plan_file_running(struct plan_file *f)
 {
 	struct plan_status s;
 
@@ -159,10 +159,9 @@ static bool running(struct plan_file *f)
 	return f->busy || s.state == PLAN_RUNNING;
 }
 
-/* Unload and take the folder away. Return: 0; -EBUSY. */
-static int file_unload(struct fs *fs, struct plan_file *f)
+int plan_file_unload(struct fs *fs, struct plan_file *f)
 {
-	if (running(f))
+	if (plan_file_running(f))
 		return rx_fail("fs", -EBUSY, "plan %s is running; write stop to its run file first",
 		        f->name);
 	int err = plan_unload(f->plan);
@@ -175,7 +174,7 @@ static int file_unload(struct fs *fs, struct plan_file *f)
 	return 0;
 }
 
-static int show(struct fs *fs, struct plan_file *f, struct plan *plan)
+int plan_file_show(struct fs *fs, struct plan_file *f, struct plan *plan)
 {
 	static const enum node_id types[] = {NODE_PLAN_RUN, NODE_PLAN_INPUT, NODE_PLAN_LOSS};
 	int err = 0;
@@ -188,13 +187,12 @@ static int show(struct fs *fs, struct plan_file *f, struct plan *plan)
 	return err;
 }
 
-/* The load failed: say why where people look. */
-static void note_failure(struct fs *fs, const char *name, const char *why)
+void plan_file_failed(struct fs *fs, const char *name, const char *why)
 {
 	struct plan_file *f = plan_file_find(fs, name);
 
 	if (!f)
-		f = file_new(fs, name);
+		f = plan_file_new(fs, name);
 	rx_log(LOG_ERROR, "fs", "plans/%s.json: %s", name, why);
 	if (!f)
 		return;
@@ -203,123 +201,35 @@ static void note_failure(struct fs *fs, const char *name, const char *why)
 	fs_unlock(fs);
 }
 
-/* Load @json as plan @name in place of the one that is there. On failure that one stays. */
-static int load(struct fs *fs, const char *name, const char *json, size_t len)
-{
-	struct plan_file *old = plan_file_find(fs, name);
-	struct plan *plan = NULL;
-	char why[512] = "";
-
-	if (old && running(old))
-		return rx_fail(
-		        "fs", -EBUSY, "plan %s is running; write stop to its run file first", name);
-	if (!fs->rx)
-		return -ENODEV;
-	buffers_trim(fs);
-	int err = plan_load(&plan, fs->rx, fs->kernels, name, json, len, why, sizeof(why));
-
-	if (err) {
-		note_failure(fs, name, why[0] ? why : strerror(-err));
-		return err;
-	}
-	old = plan_file_find(fs, name);
-	err = old ? file_unload(fs, old) : 0;
-	struct plan_file *f = err ? NULL : file_new(fs, name);
-
-	if (!f) {
-		plan_unload(plan);
-		return err ? err : -ENOMEM;
-	}
-	err = show(fs, f, plan);
-	if (!err)
-		plan_file_keep(fs, f, json, len);
-	return err;
-}
-
-static int add_pm4_bin(struct fs *fs, struct plan_file *f)
-{
-	RX_CLEANUP(free) uint32_t *dw = NULL;
-	size_t count = 0;
-	int err = plan_pm4(f->plan, &dw, &count);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < count; i++)
-		put_le32(&dw[i], dw[i]);
-	fs_lock(fs);
-	bool ok = blob_add(fs, f->dir, "pm4.bin", NODE_PLAN_PM4_BIN, dw, count * 4) != NULL;
-	fs_unlock(fs);
-	return ok ? 0 : -ENOMEM;
-}
-
-static int add_pm4_txt(struct fs *fs, struct plan_file *f)
-{
-	RX_CLEANUP(free) char *text = NULL;
-	int err = plan_pm4_text(f->plan, &text);
-
-	if (err)
-		return err;
-	fs_lock(fs);
-	bool ok = blob_add(fs, f->dir, "pm4.txt", NODE_PLAN_PM4_TXT, text, strlen(text)) != NULL;
-	fs_unlock(fs);
-	return ok ? 0 : -ENOMEM;
-}
-
-/* What is left after the plan is resident, one piece a job so that others get in between.
- * r->wait_for counts the pieces done. */
-static int finish_load(struct request *r, const char *name)
-{
-	struct plan_file *f = plan_file_find(r->fs, name);
-	int err = 0;
-
-	if (!f || !f->plan)
-		return 0; /* removed meanwhile */
-	f->busy++;
-	if (r->wait_for == 1)
-		err = add_pm4_bin(r->fs, f);
-	else
-		err = add_pm4_txt(r->fs, f);
-	f->busy--;
-	if (err)
-		return err;
-	return ++r->wait_for == 3 ? 0 : request_again(r);
-}
-
 static void stem_of(const char *file, char *out, size_t size)
 {
 	snprintf(out, size, "%.*s", (int)strlen(file) - 5, file); /* ".json" */
 }
 
-/* Load the content of @n under the file name @file, in pieces. */
-static int load_file(struct request *r, struct node *n, const char *file)
+/* Removed while it was being loaded: nobody wants the plan any more. */
+static int check_linked(struct request *r)
 {
-	char name[65];
-	size_t len = 0;
-
-	stem_of(file, name, sizeof(name));
-	if (r->wait_for)
-		return finish_load(r, name);
-	RX_CLEANUP(free) char *json = blob_copy(r->fs, n, &len);
-
-	if (!json)
-		return -ENOMEM;
-	int err = load(r->fs, name, json, len);
-
-	if (err)
-		return err;
-	if (n->linked && r->kind == REQ_FLUSH) /* a rename has yet to name it */
-		plan_file_keep_named(r->fs, n);
-	r->wait_for = 1;
-	return request_again(r);
+	fs_lock(r->fs);
+	bool linked = r->node->linked;
+	fs_unlock(r->fs);
+	return linked ? 0 : -ENOENT;
 }
 
 static int json_flush(struct request *r)
 {
-	fs_lock(r->fs);
-	RX_CLEANUP(free) char *file = r->node->linked ? strdup(r->node->name) : NULL;
-	fs_unlock(r->fs);
+	char name[65];
+
 	atomic_store(&r->handle->dirty, false);
-	return file ? load_file(r, r->node, file) : 0;
+	if (check_linked(r) != 0 && !r->wait_for)
+		return 0;
+	fs_lock(r->fs);
+	stem_of(r->node->name, name, sizeof(name));
+	fs_unlock(r->fs);
+	int err = plan_load_drive(r, r->node, name, check_linked);
+
+	if (!err)
+		plan_file_keep_named(r->fs, r->node);
+	return err;
 }
 
 const struct node_ops plan_json_ops = {
@@ -367,7 +277,7 @@ static int plans_unlink(struct request *r)
 	if (node_is(r->child, NODE_PLAN_JSON)) {
 		stem_of(r->name, name, sizeof(name));
 		struct plan_file *f = plan_file_find(r->fs, name);
-		int err = f ? file_unload(r->fs, f) : 0;
+		int err = f ? plan_file_unload(r->fs, f) : 0;
 
 		if (err)
 			return err;
@@ -395,8 +305,15 @@ static int move(struct request *r, enum node_id type)
 	return err;
 }
 
-static int check_rename(struct request *r, struct node *target)
+/* What the name in r->name2 would become. Return: enum node_id; -errno. */
+static int rename_type(struct request *r)
 {
+	fs_lock(r->fs);
+	struct node *target = tree_find(r->node, r->name2);
+	bool linked = r->child->linked;
+	fs_unlock(r->fs); /* only this thread changes the folder */
+	if (!linked)
+		return -ENOENT;
 	if (!node_is(r->child, NODE_PLAN_SCRATCH))
 		return -EPERM; /* a resident plan keeps its name */
 	if (target && node_is(target, NODE_PLAN_DIR))
@@ -404,25 +321,27 @@ static int check_rename(struct request *r, struct node *target)
 	return target && r->flags & RENAME_NOREPLACE ? -EEXIST : type_of(r->name2);
 }
 
+static int check_rename(struct request *r)
+{
+	return MIN(rename_type(r), 0);
+}
+
 static int plans_rename(struct request *r)
 {
-	if (r->wait_for)
-		return load_file(r, r->child, r->name2);
-	fs_lock(r->fs);
-	struct node *target = tree_find(r->node, r->name2);
-	fs_unlock(r->fs); /* only this thread changes the folder */
-	if (target == r->child)
-		return 0;
-	int type = check_rename(r, target);
+	char name[65];
 
-	if (type < 0)
+	if (!strcmp(r->name, r->name2))
+		return 0;
+	int type = rename_type(r);
+
+	if (type < 0 && !r->wait_for)
 		return type;
 	if (type == NODE_PLAN_SCRATCH)
 		return move(r, NODE_PLAN_SCRATCH);
-	int result = load_file(r, r->child, r->name2);
-	int err = result == REQUEST_PARK ? move(r, NODE_PLAN_JSON) : result;
+	stem_of(r->name2, name, sizeof(name));
+	int err = plan_load_drive(r, r->child, name, check_rename);
 
-	return err ? err : REQUEST_PARK;
+	return err ? err : move(r, NODE_PLAN_JSON);
 }
 
 const struct node_ops plans_dir_ops = {
@@ -444,16 +363,12 @@ static int adopt(struct fs *fs, const struct rx_kept *k)
 	if (n)
 		owner_apply(n, &k->owner);
 	fs_unlock(fs);
-	err = n ? load(fs, k->name, json, k->note_bytes) : -ENOMEM;
+	err = n ? plan_load_now(fs, k->name, json, k->note_bytes) : -ENOMEM;
 	struct plan_file *f = err ? NULL : plan_file_find(fs, k->name);
 
 	if (!f)
 		return err;
 	err = plan_set_steps_done(f->plan, k->steps_done);
-	if (!err)
-		err = add_pm4_bin(fs, f);
-	if (!err)
-		err = add_pm4_txt(fs, f);
 	if (k->torn)
 		snprintf(f->why, sizeof(f->why),
 		        "killed inside a step by a restart: its state may be half changed");

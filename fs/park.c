@@ -202,13 +202,25 @@ void park_retry(struct park *p)
 }
 
 /* What to answer @r with now; 0: nothing yet. */
-static int verdict(const struct request *r, bool all)
+static int verdict(struct request *r, bool all)
 {
 	if (all)
 		return -ENODEV;
+	/* one that is sure of its success, or that nobody waits for and that ends by itself */
+	if (r->committed || r->kind == REQ_RELEASE)
+		return 0;
 	if (atomic_load(&r->interrupted) && r->state != R_RUNNING)
 		return -EINTR;
-	return request_age_ms(r) >= FS_TOTAL_MS && r->req ? -ETIMEDOUT : 0;
+	return request_idle_ms(r) >= FS_TOTAL_MS && r->req ? -ETIMEDOUT : 0;
+}
+
+bool park_commit(struct park *p, struct request *r)
+{
+	pthread_mutex_lock(&p->lock);
+	r->committed = !atomic_load(&r->answered) && !atomic_load(&r->interrupted);
+	bool committed = r->committed;
+	pthread_mutex_unlock(&p->lock);
+	return committed;
 }
 
 /* Find one request to answer and take it out of the owner's reach, unless it is running. */

@@ -22,8 +22,13 @@ void park_wait(struct park *p, struct request *r);
 void park_retry(struct park *p);
 unsigned park_waiting(struct park *p);
 
-/* park_reap - main thread: answer requests that were interrupted or are too old. @all: everybody,
- * with -ENODEV (shutdown). */
+/* park_commit - the owner's body is about to do what cannot be taken back: from now on the answer
+ * is its result, whatever the time. Return: false when it was answered with an error already, or is
+ * to be interrupted: then it must not do it. */
+bool park_commit(struct park *p, struct request *r);
+
+/* park_reap - main thread: answer requests that were interrupted or made no progress for too long.
+ * @all: everybody, with -ENODEV (shutdown). */
 void park_reap(struct park *p, bool all);
 
 /* park_kick - any thread: have the main thread look (poll handles, interrupts). */

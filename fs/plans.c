@@ -6,11 +6,15 @@
 
 #include "device/bytes.h"
 #include "device/clock.h"
+#include "device/err.h"
 #include "fs/blob.h"
 #include "fs/keep_large.h"
 #include "fs/nodes.h"
 #include "fs/owners.h"
+#include "fs/plan_load.h"
 #include "fs/plans.h"
+
+#define STOP_LOOK_MS 2u
 
 static void append_losses(struct plan_file *f, const struct plan_record *rec, size_t n)
 {
@@ -42,6 +46,7 @@ void plan_file_service(struct fs *fs, struct plan_file *f)
 	f->busy++;
 	int ms = plan_service(f->plan);
 	f->busy--;
+	f->service_err = MIN(ms, 0);
 	f->next_service_ns = deadline_in_ms(ms < 0 ? 1000 : (uint64_t)ms);
 	plan_file_collect(fs, f);
 }
@@ -69,11 +74,12 @@ bool plans_loaded(struct fs *fs)
 	for (struct plan_file *f = fs->plans; f; f = f->next)
 		if (f->plan)
 			return true;
-	return false;
+	return fs->loading != NULL;
 }
 
 void plans_drop(struct fs *fs)
 {
+	plan_loads_drop(fs);
 	while (fs->plans) {
 		struct plan_file *f = fs->plans;
 
@@ -85,11 +91,27 @@ void plans_drop(struct fs *fs)
 	}
 }
 
+/* Return: milliseconds until the next look; 0: every plan stands, or cannot be asked. */
+static unsigned stop_all(struct fs *fs)
+{
+	unsigned ms = 0;
+
+	for (struct plan_file *f = fs->plans; f; f = f->next) {
+		if (!f->plan || f->service_err || plan_stop(f->plan) != -EINPROGRESS)
+			continue;
+		plan_file_service(fs, f);
+		ms = STOP_LOOK_MS;
+	}
+	return ms;
+}
+
 void plans_stop(struct fs *fs)
 {
-	for (struct plan_file *f = fs->plans; f; f = f->next)
-		if (f->plan)
-			plan_stop(f->plan);
+	uint64_t until = deadline_in_ms(PLAN_BOUNDARY_MS);
+	unsigned ms;
+
+	while ((ms = stop_all(fs)) != 0 && !deadline_passed(until))
+		sleep_us(ms * 1000u);
 }
 
 /* ---- the next owner of the card ---- */
@@ -104,7 +126,8 @@ static bool is_large(struct fs *fs, struct node *n)
 
 /* The next owner of the card finds it with its text: the one it has, if we found it ourselves. What
  * is long is kept when the file has its name: plan_file_keep_named. */
-void plan_file_keep(struct fs *fs, struct plan_file *f, const char *json, size_t len)
+void plan_file_keep(
+        struct fs *fs, struct plan_file *f, const char *json, size_t len, struct rx_keeping *sent)
 {
 	const struct rx_kept *before = rx_kept_find(fs->rx, 'p', f->name);
 	struct rx_kept k;
@@ -116,6 +139,8 @@ void plan_file_keep(struct fs *fs, struct plan_file *f, const char *json, size_t
 	f->busy++;
 	if (before && before->found)
 		err = rx_keep_again(fs->rx, &k);
+	else if (sent)
+		err = rx_keep_end(fs->rx, sent, &k);
 	else if (len <= KEEP_LARGE)
 		err = rx_keep(fs->rx, &k, json, len);
 	f->busy--;

@@ -82,8 +82,16 @@ uint64_t request_age_ms(const struct request *r)
 	return (now_ns() - r->started_ns) / 1000000u;
 }
 
+uint64_t request_idle_ms(struct request *r)
+{
+	uint64_t moved = atomic_load(&r->moved_ns);
+
+	return moved ? (now_ns() - moved) / 1000000u : request_age_ms(r);
+}
+
 int request_again(struct request *r)
 {
+	atomic_store(&r->moved_ns, now_ns());
 	jobs_wake(r->fs->jobs);
 	return REQUEST_PARK;
 }

@@ -69,7 +69,9 @@ struct request {
 	enum request_kind kind;
 	enum request_state state; /* park's lock */
 	atomic_bool answered, interrupted;
+	bool committed; /* park's lock */
 	uint64_t started_ns;
+	atomic_uint_fast64_t moved_ns; /* of the last progress; 0: none yet */
 
 	struct node *node; /* the file; the folder of create, unlink, rename */
 	struct handle *handle;
@@ -99,8 +101,10 @@ void request_answer(struct request *r, int result);
 void request_finish(struct request *r, int result);
 /* request_age_ms - since it arrived. */
 uint64_t request_age_ms(const struct request *r);
-/* request_again - for a body that has more to do but lets others go first: return what it returns.
- * Owner thread. */
+/* request_idle_ms - since it arrived, or its body came forward: request_again. Any thread. */
+uint64_t request_idle_ms(struct request *r);
+/* request_again - for a body that came forward and has more to do but lets others go first: return
+ * what it returns. Owner thread. */
 int request_again(struct request *r);
 /* request_expired - a long body should stop: interrupted or past the request deadline. */
 bool request_expired(const struct request *r);

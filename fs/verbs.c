@@ -66,18 +66,16 @@ static int run_line(const struct verb *table, void *ctx, const char *line, size_
 	        len > 80 ? 80 : (int)len, line);
 }
 
-int verbs_run(const struct verb *table, void *ctx, const char *data, size_t len)
+int verbs_run(const struct verb *table, void *ctx, const char *data, size_t len, size_t *done)
 {
-	while (len) {
-		const char *nl = memchr(data, '\n', len);
-		size_t n = nl ? (size_t)(nl - data) : len;
-		int err = run_line(table, ctx, data, n);
+	while (*done < len) {
+		const char *line = data + *done, *nl = memchr(line, '\n', len - *done);
+		size_t n = nl ? (size_t)(nl - line) : len - *done;
+		int err = run_line(table, ctx, line, n);
 
 		if (err)
 			return err;
-		n += nl ? 1 : 0;
-		data += n;
-		len -= n;
+		*done += n + (nl ? 1 : 0);
 	}
 	return 0;
 }

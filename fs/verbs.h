@@ -22,9 +22,10 @@ struct verb {
 /* verbs_run - execute the lines in @data in order; the last one may lack its newline. Blank lines
  * are skipped. A line is done entirely or not at all; the first bad one stops with its error, which
  * is also logged with the line quoted. Return: 0; -EINVAL unknown verb, wrong number of words, NUL
- * byte; what the verb returned.
+ * byte; what the verb returned. @done: bytes of the lines done before (0 the first time) and now,
+ * so that a verb which has to wait can be called again.
  */
-int verbs_run(const struct verb *table, void *ctx, const char *data, size_t len);
+int verbs_run(const struct verb *table, void *ctx, const char *data, size_t len, size_t *done);
 /* verbs_help - what reading a command node shows. */
 void verbs_help(const struct verb *table, struct text *out);
 

@@ -293,11 +293,14 @@ int snap_save(struct snap *s, const char *name, struct plan *plan, const struct 
 	s->save_error = 0;
 	publish(s);
 	err = plan_at_boundary(plan, capture, s);
-	if (err == -ETIMEDOUT)
-		return 0; /* a long step: the copy is made at its end, the file appears then */
-	if (err && s->state == AREA_SAVING)
+	if (err && err != -EINPROGRESS && s->state == AREA_SAVING)
 		clear(s);
-	return err ? err : s->save_error;
+	return err;
+}
+
+int snap_save_result(const struct snap *s)
+{
+	return s->state == AREA_SAVING ? -EINPROGRESS : s->save_error;
 }
 
 int snap_read(struct snap *s, const char *name, uint64_t offset, void *buf, size_t len)

@@ -33,9 +33,12 @@ void snap_read_info(struct snap *s, struct snap_info *out);
 
 /* snap_save - copy the plan's state on the card at the next step boundary. @meta: extra
  * __metadata__ entries ("step" and "plan" are added). -EEXIST that name is there; -EBUSY the area
- * is taken; -ENOSPC; -EINVAL no "state" in the plan or a bad name. */
+ * is taken; -ENOSPC; -EINVAL no "state" in the plan or a bad name; -EINPROGRESS a step is under
+ * way: plan_service will do it, snap_save_result() is what became of it. */
 int snap_save(struct snap *s, const char *name, struct plan *plan, const struct st_meta *meta,
         unsigned nmeta);
+/* snap_save_result - of the last snap_save: -EINPROGRESS; 0; why there is no snapshot. */
+int snap_save_result(const struct snap *s);
 /* snap_read - bytes of NAME.safetensors. Return: bytes (short only at the end); -ENOENT. */
 int snap_read(struct snap *s, const char *name, uint64_t offset, void *buf, size_t len);
 int snap_remove(struct snap *s, const char *name); /* frees the area; -ENOENT */

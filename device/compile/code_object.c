@@ -348,6 +348,18 @@ static int check_kernels(struct co_parser *p)
 	return err;
 }
 
+/* What only the parser reads and no instruction can reach: half of a small object, and a second on
+ * a slow bridge. */
+static void drop_notes(struct co_parser *p)
+{
+	Elf64_Phdr ph;
+
+	for (unsigned i = 0; i < p->phnum; i++)
+		if (read_phdr(p, i, &ph) == 0 && ph.p_type == PT_NOTE &&
+		        range_ok(ph.p_vaddr, ph.p_filesz, p->loaded))
+			memset(p->co->image + ph.p_vaddr, 0, ph.p_filesz);
+}
+
 int code_object_parse(
         const void *elf, size_t len, struct code_object **out, char *why, size_t why_size)
 {
@@ -366,6 +378,8 @@ int code_object_parse(
 		err = co_parse_metadata(&p);
 	if (!err)
 		err = check_kernels(&p);
+	if (!err)
+		drop_notes(&p);
 	free(p.symbols);
 	if (err) {
 		code_object_free(p.co);

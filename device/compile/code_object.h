@@ -36,8 +36,8 @@ struct co_kernel {
 };
 
 struct code_object {
-	uint8_t *image; /* the PT_LOAD segments laid out, relocations not applied, padded with 256
-	                   zero bytes */
+	uint8_t *image; /* the PT_LOAD segments laid out, relocations not applied, notes zero,
+	                   padded with 256 zero bytes */
 	size_t image_size;
 	struct {
 		uint64_t offset; /* in the image; 8 bytes */

@@ -16,9 +16,10 @@
 #define SCRATCH_LIMIT      (512ull << 20)
 #define SCRATCH_WORD3      0x00EA4FACu /* polaris.md 9.4 */
 #define SWIZZLE_ENABLE     0x80000000u /* word 1, polaris.md 9.4 */
-#define DISPATCH_PACKET    64u         /* hsa_kernel_dispatch_packet, polaris.md 9.3 */
-#define BODY_MAX_DW        0xFFFFFu    /* IB_SIZE, resident-plans.md 1 */
-#define DISPATCH_MAX_DW    64u         /* of one encoded dispatch and its barrier, generous */
+#define ARGS_ALIGN         64u      /* of a dispatch packet: polaris.md 9.3; arguments want less */
+#define DISPATCH_PACKET    64u      /* hsa_kernel_dispatch_packet, polaris.md 9.3 */
+#define BODY_MAX_DW        0xFFFFFu /* IB_SIZE, resident-plans.md 1 */
+#define DISPATCH_MAX_DW    64u      /* of one encoded dispatch and its barrier, generous */
 
 /* kernel_code_properties, polaris.md 9.2 byte 56, in SGPR order of 9.3 */
 #define PROP_PRIVATE_SEGMENT_BUFFER 0x01u
@@ -56,6 +57,13 @@ static struct plan_dispatch *nth_dispatch(struct plan *p, unsigned i)
 	return i == p->d.nupdates ? &p->record : NULL;
 }
 
+struct rx_module *plan_next_module(struct plan *p, unsigned i)
+{
+	const struct plan_dispatch *d = nth_dispatch(p, i);
+
+	return d ? d->module : NULL;
+}
+
 static int place_system_kernel(struct plan *p, struct plan_dispatch *d, const char *name)
 {
 	d->module = p->system;
@@ -82,15 +90,28 @@ int plan_place_system(struct plan *p, char *why, size_t why_size)
 	int err = place_system_kernel(p, &p->begin, "plan_begin");
 	if (!err)
 		err = place_system_kernel(p, &p->check, "plan_check");
-	return err ? err : place_system_kernel(p, &p->record, "plan_record");
+	if (!err)
+		err = place_system_kernel(p, &p->record, "plan_record");
+	if (!err)
+		err = place_system_kernel(p, &p->unpack, "plan_unpack");
+	return err ? err : place_system_kernel(p, &p->sum, "plan_sum");
 }
 
 /* Give out @bytes of the plan's range on a line of its own. */
 static uint64_t take(struct plan_layout *l, uint64_t bytes)
 {
-	uint64_t at = l->bytes;
+	uint64_t at = align_up(l->bytes, LINE);
 
-	l->bytes += align_up(bytes ? bytes : 1, LINE);
+	l->bytes = at + align_up(bytes ? bytes : 1, LINE);
+	return at;
+}
+
+/* The same between its like, which nobody writes after the load. */
+static uint64_t take_beside(struct plan_layout *l, uint64_t bytes)
+{
+	uint64_t at = align_up(l->bytes, ARGS_ALIGN);
+
+	l->bytes = at + bytes;
 	return at;
 }
 
@@ -121,15 +142,32 @@ static size_t body_room(const struct plan *p)
 	return (size_t)(p->d.nsteps + p->d.nupdates + 4) * DISPATCH_MAX_DW;
 }
 
+/* What is written once, by the load: docs/plan-format.md 3. */
+static void lay_out_program(struct plan *p)
+{
+	struct plan_layout *l = &p->l;
+
+	l->ring = take(l, RING_ENTRIES * RING_ENTRY_DW * 4);
+	l->heads = take(l, HEADS * HEAD_DW * 4);
+	l->tail = take(l, TAIL_DW * 4);
+	l->sizes = take(l, PLAN_MAX_UPDATES * 12);
+	l->queue_block = take(l, LINE);
+	for (unsigned i = 0; nth_dispatch(p, i); i++) {
+		struct plan_dispatch *d = nth_dispatch(p, i);
+		d->args_offset = take_beside(l, d->kernel->kernarg_size);
+		if (d->kernel->properties & PROP_DISPATCH_PTR)
+			d->packet_offset = take_beside(l, DISPATCH_PACKET);
+	}
+	l->body = take(l, body_room(p) * 4);
+}
+
 int plan_lay_out(struct plan *p)
 {
 	struct plan_layout *l = &p->l;
 	char tag[80];
 
 	l->slot_stride = align_up(plan_padded(p) + TRAILER_BYTES, LINE);
-	l->ring = take(l, RING_ENTRIES * RING_ENTRY_DW * 4);
-	l->heads = take(l, HEADS * HEAD_DW * 4);
-	l->tail = take(l, TAIL_DW * 4);
+	lay_out_program(p);
 	l->fuse = take(l, 4);
 	l->pause = take(l, 4);
 	l->in = take(l, 16);
@@ -138,16 +176,9 @@ int plan_lay_out(struct plan *p)
 	l->state = take(l, 16);
 	l->fence = take(l, 4);
 	l->mail = take(l, 8);
-	l->sizes = take(l, PLAN_MAX_UPDATES * 12);
-	l->queue_block = take(l, LINE);
-	l->args = l->bytes;
-	for (unsigned i = 0; nth_dispatch(p, i); i++) {
-		struct plan_dispatch *d = nth_dispatch(p, i);
-		d->args_offset = take(l, d->kernel->kernarg_size);
-		if (d->kernel->properties & PROP_DISPATCH_PTR)
-			d->packet_offset = take(l, DISPATCH_PACKET);
-	}
-	l->body = take(l, body_room(p) * 4);
+	p->unpack.args_offset = take(l, p->unpack.kernel->kernarg_size);
+	p->sum.args_offset = take(l, p->sum.kernel->kernarg_size);
+	l->sum = take(l, 4);
 	l->records = take(l, PLAN_RECORDS * RECORD_BYTES);
 	l->slots = take(l, PLAN_SLOTS * l->slot_stride);
 	snprintf(tag, sizeof(tag), "plans/%s", p->name);
@@ -159,7 +190,7 @@ int plan_lay_out(struct plan *p)
 }
 
 /* A 64-bit value into an argument block of the engine's own kernels, by name. */
-static void set_arg(struct plan_dispatch *d, const char *name, uint64_t value)
+void plan_set_arg(struct plan_dispatch *d, const char *name, uint64_t value)
 {
 	for (unsigned i = 0; i < d->kernel->nargs; i++) {
 		const struct co_arg *a = &d->kernel->args[i];
@@ -176,24 +207,24 @@ static void set_system_args(struct plan *p)
 	uint64_t base = mc(p, l->base);
 	struct plan_dispatch *const with_checks[] = {&p->check, &p->record};
 
-	set_arg(&p->begin, "in", base + l->in);
-	set_arg(&p->begin, "step", base + l->step);
-	set_arg(&p->begin, "state", base + l->state);
-	set_arg(&p->begin, "payload_bytes", p->d.input_bytes);
-	set_arg(&p->begin, "nscalars", p->d.scalars);
-	set_arg(&p->begin, "nids", p->d.ids);
+	plan_set_arg(&p->begin, "in", base + l->in);
+	plan_set_arg(&p->begin, "step", base + l->step);
+	plan_set_arg(&p->begin, "state", base + l->state);
+	plan_set_arg(&p->begin, "payload_bytes", p->d.input_bytes);
+	plan_set_arg(&p->begin, "nscalars", p->d.scalars);
+	plan_set_arg(&p->begin, "nids", p->d.ids);
 	for (size_t i = 0; i < ARRAY_SIZE(with_checks); i++) {
-		set_arg(with_checks[i], "step", base + l->step);
-		set_arg(with_checks[i], "loss", place_mc(p, &p->d.loss));
-		set_arg(with_checks[i], "grad_norm", place_mc(p, &p->d.grad_norm));
-		set_arg(with_checks[i], "state", base + l->state);
+		plan_set_arg(with_checks[i], "step", base + l->step);
+		plan_set_arg(with_checks[i], "loss", place_mc(p, &p->d.loss));
+		plan_set_arg(with_checks[i], "grad_norm", place_mc(p, &p->d.grad_norm));
+		plan_set_arg(with_checks[i], "state", base + l->state);
 	}
-	set_arg(&p->check, "triples", base + l->tri);
-	set_arg(&p->check, "sizes", base + l->sizes);
-	set_arg(&p->check, "words", 3 * p->d.nupdates);
-	set_arg(&p->check, "fuse", base + l->fuse);
-	set_arg(&p->record, "records", base + l->records);
-	set_arg(&p->record, "mask", PLAN_RECORDS - 1);
+	plan_set_arg(&p->check, "triples", base + l->tri);
+	plan_set_arg(&p->check, "sizes", base + l->sizes);
+	plan_set_arg(&p->check, "words", 3 * p->d.nupdates);
+	plan_set_arg(&p->check, "fuse", base + l->fuse);
+	plan_set_arg(&p->record, "records", base + l->records);
+	plan_set_arg(&p->record, "mask", PLAN_RECORDS - 1);
 }
 
 static void apply_fixups(struct plan *p, struct plan_dispatch *d)
@@ -278,7 +309,7 @@ static void put_state(struct plan *p, struct pm4 *b, const struct plan_dispatch 
 		pm4_set_sh(b, REG_COMPUTE_USER_DATA_0, sgprs, n);
 }
 
-static void put_direct(struct plan *p, struct pm4 *b, const struct plan_dispatch *d)
+void plan_put_direct(struct plan *p, struct pm4 *b, const struct plan_dispatch *d)
 {
 	put_state(p, b, d);
 	pm4_dispatch(b, d->groups[0], d->groups[1], d->groups[2]);
@@ -294,14 +325,14 @@ static void put_barrier(struct pm4 *b)
 static void encode_body(struct plan *p, struct pm4 *b)
 {
 	pm4_compute_defaults(b);
-	put_direct(p, b, &p->begin);
+	plan_put_direct(p, b, &p->begin);
 	put_barrier(b);
 	for (unsigned i = 0; i < p->d.nsteps; i++) {
-		put_direct(p, b, &p->d.steps[i]);
+		plan_put_direct(p, b, &p->d.steps[i]);
 		if (p->d.steps[i].barrier_after || i + 1 == p->d.nsteps)
 			put_barrier(b);
 	}
-	put_direct(p, b, &p->check);
+	plan_put_direct(p, b, &p->check);
 	pm4_cs_partial_flush(b);
 	pm4_acquire(b, ACQUIRE_DATA); /* triples to memory: indirect reads bypass L2,
 	                                 resident-plans.md 2 */
@@ -310,7 +341,7 @@ static void encode_body(struct plan *p, struct pm4 *b)
 		pm4_dispatch_indirect(b, mc(p, p->l.base + p->l.tri + 12 * i));
 		put_barrier(b);
 	}
-	put_direct(p, b, &p->record);
+	plan_put_direct(p, b, &p->record);
 	pm4_pad(b, 8); /* resident-plans.md 1: size a multiple of 8 dwords */
 }
 
@@ -413,20 +444,9 @@ static void put_blocks(struct plan *p, uint8_t *image)
 	put_le32(image + p->l.queue_block + 0x44, 0x20000001); /* private segment aperture: same */
 }
 
-int plan_upload(struct plan *p)
+int plan_encode(struct plan *p, uint8_t *image)
 {
-	RX_CLEANUP(free)
-	uint8_t *image = calloc(1, p->l.records); /* everything before the records */
-
-	if (!image)
-		return -ENOMEM;
 	set_system_args(p);
 	put_blocks(p, image);
-	int err = encode(p, image);
-	/* records and slots hold no program: zeroed on the card, which costs the link nothing */
-	if (!err)
-		err = rx_vram_fill(p->rx, p->l.base + p->l.records, 0, p->l.bytes - p->l.records);
-	if (!err)
-		err = rx_vram_write(p->rx, p->l.base, image, p->l.body + p->l.body_dw * 4);
-	return err ? err : rx_hdp_flush(p->rx);
+	return encode(p, image);
 }

@@ -9,7 +9,7 @@
 
 #define CHECKSUM_BIAS 0x9E3779B9u /* docs/plan-format.md 3 */
 
-static uint32_t checksum(const uint8_t *payload, size_t padded_bytes)
+uint32_t plan_checksum(const uint8_t *payload, size_t padded_bytes)
 {
 	uint32_t sum = 0;
 
@@ -56,7 +56,7 @@ static int write_slot(struct plan *p, uint64_t sequence)
 	uint8_t token = (uint8_t)(1 + sequence / PLAN_SLOTS % 4);
 
 	put_le32(slot + padded, (uint32_t)p->d.input_bytes);
-	put_le32(slot + padded + 4, checksum(slot, padded));
+	put_le32(slot + padded + 4, plan_checksum(slot, padded));
 	put_le32(slot + padded + 8, (uint32_t)sequence);
 	put_le32(slot + padded + 12, (uint32_t)token << 24);
 	p->slot_token[sequence % PLAN_SLOTS] = token;

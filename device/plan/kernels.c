@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/bytes.h"
 #include "device/err.h"
+
+#define GAP_BYTES 64u /* of zeros: a command costs as much as 50 bytes (docs/architecture.md) */
 
 struct rx_module {
 	struct rx_module *next;
@@ -14,8 +17,10 @@ struct rx_module {
 	void *elf;
 	struct code_object *code;
 	unsigned pins;
-	bool resident;
-	uint64_t base; /* VRAM offset of the image while resident */
+	bool placed;
+	uint64_t base;  /* VRAM offset of the image while placed */
+	uint8_t *image; /* relocated for it, while it is being sent */
+	size_t sent;    /* bytes */
 };
 
 struct rx_kernels {
@@ -37,9 +42,12 @@ int rx_kernels_new(struct rx_kernels **out, struct rx580 *rx)
 
 static void drop_code(struct rx_module *m)
 {
-	if (m->resident)
+	if (m->placed)
 		rx_free(m->owner->rx, m->base);
-	m->resident = false;
+	m->placed = false;
+	m->sent = 0;
+	free(m->image);
+	m->image = NULL;
 	code_object_free(m->code);
 	free(m->elf);
 	m->code = NULL;
@@ -134,41 +142,90 @@ const struct code_object *rx_module_code(const struct rx_module *m)
 	return m->code;
 }
 
-static int upload(struct rx_module *m)
+int rx_module_pin(struct rx_module *m, uint64_t *base)
 {
-	struct rx580 *rx = m->owner->rx;
-	struct rx_info info;
 	char tag[80];
 
-	snprintf(tag, sizeof(tag), "kernels/%s.co", m->name);
-	int err = rx_alloc(rx, tag, m->code->image_size, RX_IN_WINDOW, &m->base);
-	if (err)
-		return err;
-	RX_CLEANUP(free) uint8_t *image = malloc(m->code->image_size);
-	if (image) {
-		rx_read_info(rx, &info);
-		memcpy(image, m->code->image, m->code->image_size);
-		code_object_relocate(m->code, info.fb_base + m->base, image);
-		err = rx_vram_write(rx, m->base, image, m->code->image_size);
-	} else {
-		err = -ENOMEM;
+	if (!m->placed) {
+		snprintf(tag, sizeof(tag), "kernels/%s.co", m->name);
+		int err = rx_alloc(m->owner->rx, tag, m->code->image_size, RX_IN_WINDOW, &m->base);
+		if (err)
+			return err;
+		m->placed = true;
 	}
-	if (!err)
-		err = rx_hdp_flush(rx);
-	if (err)
-		rx_free(rx, m->base);
-	m->resident = !err;
+	m->pins++;
+	*base = m->base;
+	return 0;
+}
+
+/* The image for its place; zeros, which are most of it, are made on the card. */
+static int begin_sending(struct rx_module *m)
+{
+	struct rx580 *rx = m->owner->rx;
+	size_t size = m->code->image_size;
+	struct rx_info info;
+
+	rx_read_info(rx, &info);
+	m->image = malloc(size);
+	if (!m->image)
+		return -ENOMEM;
+	memcpy(m->image, m->code->image, size);
+	code_object_relocate(m->code, info.fb_base + m->base, m->image);
+	int err = rx_vram_fill(rx, m->base, 0, align_up(size, 4));
+
+	if (err) {
+		free(m->image);
+		m->image = NULL;
+	}
 	return err;
 }
 
-int rx_module_pin(struct rx_module *m, uint64_t *base)
+static size_t zeros_at(const struct rx_module *m, size_t at)
 {
-	int err = m->resident ? 0 : upload(m);
+	size_t n = 0;
+
+	while (at + n < m->code->image_size && !m->image[at + n])
+		n++;
+	return n;
+}
+
+/* Bytes from @at on up to the next gap of zeros that is worth a command. */
+static size_t run_at(const struct rx_module *m, size_t at, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && at + n < m->code->image_size) {
+		size_t zeros = zeros_at(m, at + n);
+
+		if (zeros >= GAP_BYTES || at + n + zeros == m->code->image_size)
+			break;
+		n += zeros + 1;
+	}
+	return MIN(align_up(n, 4), most); /* whole dwords: a TLP each where there are no bytes */
+}
+
+int rx_module_send(struct rx_module *m, size_t bytes)
+{
+	size_t size = m->code->image_size;
+
+	if (m->sent == size)
+		return 0;
+	int err = m->image ? 0 : begin_sending(m);
 
 	if (err)
 		return err;
-	m->pins++;
-	*base = m->base;
+	m->sent += zeros_at(m, m->sent) & ~(size_t)3;
+	size_t n = run_at(m, m->sent, bytes);
+
+	if (n)
+		err = rx_vram_write_raw(m->owner->rx, m->base + m->sent, m->image + m->sent, n);
+	if (err)
+		return err;
+	m->sent = n ? m->sent + n : size;
+	if (m->sent < size)
+		return 1;
+	free(m->image);
+	m->image = NULL;
 	return 0;
 }
 

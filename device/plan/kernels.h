@@ -1,6 +1,6 @@
 /* kernels.h - code objects resident on the card by name: what kernels/NAME.co is to a plan.
- * Owner thread. Code is uploaded at the first pin and freed when replaced or removed while
- * unpinned.
+ * Owner thread. Code has its place from the first pin on and is freed when replaced or removed
+ * while unpinned.
  */
 #ifndef RX_KERNELS_H
 #define RX_KERNELS_H
@@ -27,9 +27,13 @@ int rx_module_remove(struct rx_kernels *k, const char *name); /* -ENOENT; -EBUSY
 struct rx_module *rx_module_find(struct rx_kernels *k, const char *name);
 const struct code_object *rx_module_code(const struct rx_module *m);
 
-/* rx_module_pin - make the code resident and keep it. @base: VRAM offset of the loaded image.
- * Return: 0; -ENOSPC; link errors. */
+/* rx_module_pin - give the code its place and keep it. @base: VRAM offset of the loaded image.
+ * Return: 0; -ENOSPC. */
 int rx_module_pin(struct rx_module *m, uint64_t *base);
+/* rx_module_send - the next piece of a pinned module's code, @bytes of it, a multiple of 4. The
+ * card sees it after the next submission or flush. Return: 1 there is more; 0 all is there; link
+ * errors. */
+int rx_module_send(struct rx_module *m, size_t bytes);
 void rx_module_unpin(struct rx_module *m);
 
 /* rx_plan_queue_owner - the plan whose ring the one plan queue runs on, NULL when nobody's. */

@@ -12,7 +12,7 @@
 
 static int for_each_dispatch(struct plan *p, int (*fn)(struct plan *p, struct plan_dispatch *d))
 {
-	struct plan_dispatch *const own[] = {&p->begin, &p->check, &p->record};
+	struct plan_dispatch *const own[] = {&p->begin, &p->check, &p->record, &p->unpack, &p->sum};
 	int err = 0;
 
 	for (unsigned i = 0; i < ARRAY_SIZE(own) && !err; i++)
@@ -54,6 +54,7 @@ static int unpin_dispatch(struct plan *p, struct plan_dispatch *d)
 /* Buffers named outside of dispatches: the checks and the state. */
 static void pin_places(struct plan *p, void (*fn)(struct rx_buffer *b))
 {
+	p->places_pinned = fn == rx_buffer_pin;
 	if (p->d.loss.buffer)
 		fn(p->d.loss.buffer);
 	if (p->d.grad_norm.buffer)
@@ -65,6 +66,10 @@ static void pin_places(struct plan *p, void (*fn)(struct rx_buffer *b))
 static void destroy(struct plan *p)
 {
 	for_each_dispatch(p, unpin_dispatch);
+	if (p->places_pinned)
+		pin_places(p, rx_buffer_unpin);
+	plan_load_free(p->load);
+	free(p->packets);
 	if (p->l.base)
 		rx_free(p->rx, p->l.base);
 	if (p->l.scratch)
@@ -74,6 +79,8 @@ static void destroy(struct plan *p)
 	plan_dispatch_free(&p->begin);
 	plan_dispatch_free(&p->check);
 	plan_dispatch_free(&p->record);
+	plan_dispatch_free(&p->unpack);
+	plan_dispatch_free(&p->sum);
 	plan_desc_free(&p->d);
 	for (unsigned i = 0; i < PLAN_SLOTS; i++)
 		free(p->input[i]);
@@ -82,17 +89,18 @@ static void destroy(struct plan *p)
 	free(p);
 }
 
-static int make_resident(struct plan *p)
+/* Pin what it refers to, give it its place and encode it; nothing is sent yet. */
+static int place(struct plan *p)
 {
 	int err = for_each_dispatch(p, pin_dispatch);
 
+	pin_places(p, rx_buffer_pin);
 	if (!err)
 		err = plan_lay_out(p);
 	if (!err)
-		err = plan_upload(p);
+		err = plan_load_start(p);
 	if (err)
 		return err;
-	pin_places(p, rx_buffer_pin);
 	p->status.vram_bytes = p->l.bytes + p->l.scratch_bytes;
 	p->status.input_bytes = p->d.input_bytes;
 	p->status.dispatches = p->d.nsteps + p->d.nupdates + 3;
@@ -100,8 +108,8 @@ static int make_resident(struct plan *p)
 	return 0;
 }
 
-int plan_load(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels, const char *name,
-        const char *json, size_t len, char *why, size_t why_size)
+int plan_load_begin(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels,
+        const char *name, const char *json, size_t len, char *why, size_t why_size)
 {
 	struct plan *p = calloc(1, sizeof(*p));
 	struct rx_info info;
@@ -118,7 +126,7 @@ int plan_load(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels, c
 	if (!err)
 		err = plan_place_system(p, why, why_size);
 	if (!err) {
-		err = make_resident(p);
+		err = place(p);
 		if (err)
 			plan_sentence(
 			        why, why_size, "cannot be placed in VRAM: %s", strerror(-err));
@@ -131,6 +139,22 @@ int plan_load(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels, c
 	return 0;
 }
 
+int plan_load(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels, const char *name,
+        const char *json, size_t len, char *why, size_t why_size)
+{
+	int left = plan_load_begin(out, rx, kernels, name, json, len, why, why_size);
+
+	if (left)
+		return left;
+	while ((left = plan_load_more(*out)) > 0) {
+	}
+	if (left) {
+		plan_sentence(why, why_size, "cannot be placed in VRAM: %s", strerror(-left));
+		destroy(*out);
+	}
+	return left;
+}
+
 int plan_unload(struct plan *p)
 {
 	if (!p)
@@ -138,7 +162,6 @@ int plan_unload(struct plan *p)
 	if (p->epoch || p->allowed)
 		return rx_fail(
 		        "plan", -EBUSY, "%s is running; write stop to its run file first", p->name);
-	pin_places(p, rx_buffer_unpin);
 	destroy(p);
 	return 0;
 }
@@ -165,58 +188,33 @@ const struct plan_tensor *plan_tensors(const struct plan *p, unsigned *count)
 	return p->d.tensors;
 }
 
-struct part {
-	uint64_t offset;
-	size_t dwords;
-};
-
-static void parts_of(const struct plan *p, struct part parts[3])
-{
-	parts[0] = (struct part){p->l.heads, HEAD_DW};
-	parts[1] = (struct part){p->l.body, p->l.body_dw};
-	parts[2] = (struct part){p->l.tail, TAIL_DW};
-}
-
 int plan_pm4(struct plan *p, uint32_t **dwords, size_t *count)
 {
-	struct part parts[3];
-	size_t total = HEAD_DW + p->l.body_dw + TAIL_DW, at = 0;
-	uint32_t *dw = malloc(total * 4);
-	int err = 0;
+	size_t total = HEAD_DW + p->l.body_dw + TAIL_DW;
 
-	if (!dw)
+	*dwords = malloc(total * 4);
+	if (!*dwords)
 		return -ENOMEM;
-	parts_of(p, parts);
-	for (int i = 0; i < 3 && !err; i++) {
-		err = rx_vram_read(
-		        p->rx, p->l.base + parts[i].offset, dw + at, parts[i].dwords * 4);
-		at += parts[i].dwords;
-	}
-	if (err) {
-		free(dw);
-		return err;
-	}
-	*dwords = dw;
+	memcpy(*dwords, p->packets, total * 4);
 	*count = total;
 	return 0;
 }
 
 int plan_pm4_text(struct plan *p, char **text)
 {
-	RX_CLEANUP(free) uint32_t *dw = NULL;
-	struct part parts[3];
-	size_t count, size = 0, at = 0;
-	int err = plan_pm4(p, &dw, &count);
-
-	if (err)
-		return err;
+	const struct {
+		uint64_t offset;
+		size_t dwords;
+	} parts[] = {{p->l.heads, HEAD_DW}, {p->l.body, p->l.body_dw}, {p->l.tail, TAIL_DW}};
+	const uint32_t *dw = p->packets;
+	size_t size = 0;
 	FILE *out = open_memstream(text, &size);
+
 	if (!out)
 		return -ENOMEM;
-	parts_of(p, parts);
-	for (int i = 0; i < 3; i++) {
-		pm4_print(out, p->fb + p->l.base + parts[i].offset, dw + at, parts[i].dwords);
-		at += parts[i].dwords;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		pm4_print(out, p->fb + p->l.base + parts[i].offset, dw, parts[i].dwords);
+		dw += parts[i].dwords;
 	}
 	if (fclose(out)) {
 		free(*text);

@@ -37,6 +37,13 @@ struct plan_tensor {
  */
 int plan_load(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels, const char *name,
         const char *json, size_t len, char *why, size_t why_size);
+/* The same in pieces, so that others have the card in between. plan_load_begin - check, encode,
+ * take memory, pin; nothing is sent yet. plan_load_more - one piece, of about 0.1 s on the link.
+ * Return: 1 there is more; 0 resident, checked by a sum made on the card; -errno: unload it. Until
+ * it is resident only plan_unload is allowed. */
+int plan_load_begin(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels,
+        const char *name, const char *json, size_t len, char *why, size_t why_size);
+int plan_load_more(struct plan *p);
 /* plan_unload - free everything. -EBUSY while steps are allowed or running. NULL is fine. */
 int plan_unload(struct plan *p);
 
@@ -62,10 +69,11 @@ const char *plan_name(const struct plan *p);
 /* plan_run - allow @steps more. -EBUSY another plan is running; -EIO the plan has failed
  * (plan_clear first). */
 int plan_run(struct plan *p, uint64_t steps);
-/* plan_stop - take back what has not started; returns when the card is at a boundary (at most a few
- * steps later; it services the plan meanwhile). Inputs stay in their slots. -ETIMEDOUT: 10 s
- * without a boundary. */
+/* plan_stop - take back what has not started. Inputs stay in their slots. Never waits. Return: 0 it
+ * stands; -EINPROGRESS it will, at the next boundary, by plan_service: plan_is_stopping() until
+ * then. A step that fails on the way ends it too. */
 int plan_stop(struct plan *p);
+bool plan_is_stopping(const struct plan *p);
 /* plan_clear - after a failure or a reset: queue restarted at a boundary, inputs discarded, nothing
  * allowed. */
 int plan_clear(struct plan *p);
@@ -90,8 +98,7 @@ struct plan_record {
 };
 size_t plan_losses(struct plan *p, uint64_t from, struct plan_record *out, size_t max);
 
-/* plan_pm4 - head[0], body and tail read back from VRAM. Caller frees. @base: MC address of each
- * part's first dword. */
+/* plan_pm4 - head[0], body and tail as they lie in VRAM (checked at the load). Caller frees. */
 int plan_pm4(struct plan *p, uint32_t **dwords, size_t *count);
 /* plan_pm4_text - the same, decoded, one packet a line with its address. Caller frees. */
 int plan_pm4_text(struct plan *p, char **text);
@@ -103,7 +110,8 @@ void plan_kept(const struct plan *p, struct rx_kept *out);
 /* plan_at_boundary - run @fn while the card stands at a step boundary and nothing can start; then
  * go on. Steps that are allowed stay allowed. @err is 0 there; -EIO when the step faulted and its
  * changes may be half done, -ECANCELED when the plan was cleared first: @fn must not use the state.
- * Return: what @fn returned when it ran at once, else 0; errors of plan_stop(). */
+ * Never waits. Return: what @fn returned when it ran at once; -EINPROGRESS plan_service will call
+ * it; -EBUSY another one waits. */
 int plan_at_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx);
 /* plan_set_steps_done - after a checkpoint was loaded: continue counting from here. Only while
  * nothing is allowed (-EBUSY). */

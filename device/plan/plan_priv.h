@@ -80,8 +80,10 @@ struct plan_desc {
 /* VRAM offsets, all inside one window range. */
 struct plan_layout {
 	uint64_t base, bytes;
-	uint64_t ring, heads, tail, fuse, pause, in, step, tri, state, fence, mail, records, slots,
-	        sizes, queue_block, args, body;
+	/* written once: [0, body + what is used of it) */
+	uint64_t ring, heads, tail, sizes, queue_block, body;
+	/* zero after the load: from fuse on */
+	uint64_t fuse, pause, in, step, tri, state, fence, mail, sum, records, slots;
 	uint64_t slot_stride;
 	size_t body_dw;
 	uint64_t scratch, scratch_bytes; /* a range of its own; 0 when no kernel spills */
@@ -97,6 +99,10 @@ struct plan {
 	uint64_t fb; /* MC address of VRAM offset 0 */
 	struct rx_module *system;
 	struct plan_dispatch begin, check, record; /* the engine's own kernels */
+	struct plan_dispatch unpack, sum;          /* of the load */
+	struct plan_load *load;                    /* NULL: resident */
+	bool places_pinned;
+	uint32_t *packets; /* head[0], body and tail */
 
 	/* owner thread only */
 	uint8_t *input[PLAN_SLOTS]; /* host copies of records, a ring; kept until consumed */
@@ -136,9 +142,22 @@ void plan_dispatch_free(struct plan_dispatch *d);
 /* encode.c: layout and packets, into host memory and then VRAM. */
 int plan_place_system(struct plan *p, char *why, size_t why_size); /* the engine's kernels */
 int plan_lay_out(struct plan *p);                                  /* sizes and allocation */
-int plan_upload(struct plan *p);
+/* plan_encode - everything before fuse, at @image: zeros, l.fuse bytes. Sets l.body_dw. */
+int plan_encode(struct plan *p, uint8_t *image);
+/* plan_put_direct - the packets of one dispatch of a fixed size. */
+void plan_put_direct(struct plan *p, struct pm4 *b, const struct plan_dispatch *d);
+/* plan_set_arg - a value into the argument block of one of the engine's own kernels, by name. */
+void plan_set_arg(struct plan_dispatch *d, const char *name, uint64_t value);
+
+/* load.c: the image to the card, in pieces. */
+int plan_load_start(struct plan *p);
+void plan_load_free(struct plan_load *l);
+/* plan_next_module - that of dispatch @i in stream order; NULL behind the last one. */
+struct rx_module *plan_next_module(struct plan *p, unsigned i);
 
 /* inputs.c */
+/* plan_checksum - docs/plan-format.md 3, "Slot and token". */
+uint32_t plan_checksum(const uint8_t *payload, size_t padded_bytes);
 /* plan_commit - write slots that are granted and whose input is there, token last; one HDP flush at
  * the end. */
 int plan_commit(struct plan *p);

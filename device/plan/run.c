@@ -12,10 +12,7 @@
 #define IDLE_MS     1000
 #define HEAT_MS     250 /* a plan that waits until the card is cooler looks this often */
 #define BOUNDARY_SETTLE_NS                                                                         \
-	1000000ull /* phase 1 must still be there 1 ms later: resident-plans.md 11 */
-#define WAIT_MS                                                                                    \
-	8000 /* how long a caller waits for a boundary: below the 10 s of interface.md 0, rule 3   \
-	      */
+	1000000ull         /* phase 1 must still be there 1 ms later: resident-plans.md 11 */
 #define FAULT_CHECK_MS 250 /* without progress, look at the queue's error register this often */
 
 #define OVERHEATED "the card overheated: write reset soft to ctl when it has cooled down"
@@ -204,33 +201,6 @@ int plan_service(struct plan *p)
 	return p->allowed && !rx_may_feed(p->rx) ? HEAT_MS : IDLE_MS;
 }
 
-/* Service the plan until @done says so or the time is over; what was asked for stays wanted then.
- */
-static int service_until(struct plan *p, bool (*done)(const struct plan *p))
-{
-	uint64_t deadline = deadline_in_ms(WAIT_MS);
-
-	for (bool late = false; !done(p) && !late;) {
-		late = deadline_passed(deadline);
-		int ms = plan_service(p);
-		if (ms < 0)
-			return ms;
-		if (!done(p) && !late)
-			sleep_us((uint64_t)MIN(ms, POLL_MAX_MS) * 1000);
-	}
-	if (done(p))
-		return 0;
-	return rx_fail("plan", -ETIMEDOUT,
-	        "%s: its step did not end within %u s; it still will stop there, or write clear "
-	        "to its run file to kill it",
-	        p->name, WAIT_MS / 1000);
-}
-
-static bool stopped(const struct plan *p)
-{
-	return !p->epoch && !p->stop_wanted;
-}
-
 int plan_stop(struct plan *p)
 {
 	if (!p->epoch) {
@@ -239,12 +209,13 @@ int plan_stop(struct plan *p)
 		return 0;
 	}
 	p->stop_wanted = true;
-	return service_until(p, stopped);
+	p->poll_ms = POLL_MIN_MS;
+	return -EINPROGRESS;
 }
 
-static bool no_boundary_wanted(const struct plan *p)
+bool plan_is_stopping(const struct plan *p)
 {
-	return !p->boundary_fn;
+	return p->stop_wanted;
 }
 
 int plan_at_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx)
@@ -256,7 +227,8 @@ int plan_at_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx)
 		return fn(ctx, 0);
 	p->boundary_fn = fn;
 	p->boundary_ctx = ctx;
-	return service_until(p, no_boundary_wanted);
+	p->poll_ms = POLL_MIN_MS;
+	return -EINPROGRESS;
 }
 
 int plan_clear(struct plan *p)

@@ -1,5 +1,6 @@
-/* plan.cl - the kernels the plan engine adds to every step (docs/plan-format.md 3, 5). One group
- * each. Floats are tested as bits: the compiler may assume there are no NaNs. */
+/* plan.cl - the kernels the plan engine adds to every step (docs/plan-format.md 3, 5), and those
+ * that load a plan (7). One group each. Floats are tested as bits: the compiler may assume there
+ * are no NaNs. */
 #include "step.h"
 
 enum {
@@ -111,4 +112,47 @@ __attribute__((reqd_work_group_size(64, 1, 1))) kernel void plan_record(
 		return;
 	state[NEXT_SEQUENCE] += 1;
 	state[STEP] += 1;
+}
+
+enum { WINDOW = 8192 }; /* dwords: PACK_WINDOW of device/plan/pack.h */
+
+/* plan_unpack - @words dwords of a load stream into what they stand for, @room dwords. A damaged
+ * stream writes nothing beyond; plan_sum finds it. group 64. */
+__attribute__((reqd_work_group_size(64, 1, 1))) kernel void plan_unpack(
+        global const uint *packed, global uint *out, uint words, uint room)
+{
+	local uint window[WINDOW];
+	uint at = 0;
+	for (uint i = 0; i < words;) {
+		uint op = packed[i++];
+		uint literals = op & 0xff, copied = op >> 8 & 0x7ff, distance = op >> 19;
+		if (literals > words - i || literals + copied > room - at)
+			return;
+		for (uint k = LANE; k < literals; k += 64) {
+			uint w = packed[i + k];
+			window[(at + k) % WINDOW] = w;
+			out[at + k] = w;
+		}
+		i += literals;
+		at += literals;
+		__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup");
+		for (uint k = LANE; k < copied; k += 64) {
+			uint back = k < distance ? k : k % distance;
+			uint w = window[(at - distance + back) % WINDOW];
+			window[(at + k) % WINDOW] = w;
+			out[at + k] = w;
+		}
+		at += copied;
+		__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup");
+	}
+}
+
+/* plan_sum - checksum of what lies in memory, for the host to compare. group 64. */
+__attribute__((reqd_work_group_size(64, 1, 1))) kernel void plan_sum(
+        global const uint *words, uint n, global uint *result)
+{
+	local uint part[64];
+	uint sum = checksum(words, n, part);
+	if (LANE == 0)
+		*result = sum;
 }

@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/clock.h"
 #include "device/compile/compile.h"
+#include "device/plan/plan_priv.h"
 
 #define RUN_S 120u /* for what must happen, on a busy machine */
 
@@ -132,6 +134,36 @@ void bench_settle(struct plan *p)
 		assert_true(plan_service(p) >= 0);
 		sleep_us(1000);
 	}
+}
+
+static int service_until(struct plan *p, bool (*pending)(const struct plan *p), int err)
+{
+	uint64_t deadline = deadline_in_ms(RUN_S * 1000ull);
+
+	if (err != -EINPROGRESS)
+		return err;
+	while (pending(p)) {
+		assert_true(plan_service(p) >= 0);
+		if (deadline_passed(deadline))
+			fail_msg("expected a step boundary within %u s", RUN_S);
+		sleep_us(1000);
+	}
+	return 0;
+}
+
+int bench_stop(struct plan *p)
+{
+	return service_until(p, plan_is_stopping, plan_stop(p));
+}
+
+static bool boundary_wanted(const struct plan *p)
+{
+	return p->boundary_fn != NULL;
+}
+
+int bench_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx)
+{
+	return service_until(p, boundary_wanted, plan_at_boundary(p, fn, ctx));
 }
 
 void bench_service(struct plan *p, unsigned ms)

@@ -30,6 +30,11 @@ void bench_refuse(struct bench *b, const char *json, int code, const char *says)
 void bench_run(struct plan *p, uint64_t steps);
 /* bench_settle - service until nothing of it runs any more. */
 void bench_settle(struct plan *p);
+/* bench_stop - plan_stop, and service until the plan stands; Return: what it
+ * returned, 0 for -EINPROGRESS. */
+int bench_stop(struct plan *p);
+/* bench_boundary - the same for plan_at_boundary. */
+int bench_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx);
 /* bench_service - service for @ms, so that what must not happen had its chance. */
 void bench_service(struct plan *p, unsigned ms);
 

@@ -82,7 +82,7 @@ static void heat_stops_a_run_at_a_boundary_and_it_goes_on_by_itself(void **state
 	assert_int_equal(count, status_of(p).steps_done);
 	set_heat(b, RX_WARM);
 	bench_run(p, 20);
-	assert_int_equal(plan_stop(p), 0);
+	assert_int_equal(bench_stop(p), 0);
 	bench_read(b, "n", 0, &count, 4);
 	assert_int_equal(count, status_of(p).steps_done);
 	assert_int_equal(plan_unload(p), 0);
@@ -112,7 +112,7 @@ static void waiting_plan_can_be_stopped(void **state)
 	bench_run(p, 5);
 	set_heat(b, RX_HOT);
 	expect_waiting(p);
-	assert_int_equal(plan_stop(p), 0);
+	assert_int_equal(bench_stop(p), 0);
 	assert_int_equal(status_of(p).state, PLAN_RESIDENT);
 	assert_int_equal(plan_unload(p), 0);
 }
@@ -133,12 +133,12 @@ static void snapshot_in_the_heat_does_not_end_the_wait(void **state)
 	bench_run(p, 5);
 	set_heat(b, RX_HOT);
 	expect_waiting(p);
-	assert_int_equal(plan_at_boundary(p, note_call, &called), 0);
+	assert_int_equal(bench_boundary(p, note_call, &called), 0);
 	assert_int_equal(called, 1);
 	expect_waiting(p);
 	set_heat(b, RX_COOL);
 	bench_run(p, 5);
-	assert_int_equal(plan_stop(p), 0);
+	assert_int_equal(bench_stop(p), 0);
 	assert_int_equal(plan_unload(p), 0);
 }
 

@@ -227,7 +227,7 @@ static void stop_takes_back_what_has_not_started_and_keeps_the_inputs(void **sta
 	push(p, 1, 1, 1, 0);
 	assert_int_equal(plan_run(p, 100), 0);
 	bench_run(p, 1);
-	assert_int_equal(plan_stop(p), 0);
+	assert_int_equal(bench_stop(p), 0);
 	plan_read_status(p, &s);
 	assert_int_equal(s.steps_queued, 0);
 	assert_int_equal(s.state, PLAN_RESIDENT);
@@ -253,7 +253,7 @@ static void a_second_plan_cannot_run_while_one_is_running(void **state)
 	push(p, 1, 1, 1, 0);
 	bench_run(p, 1);
 	assert_int_equal(plan_run(q, 1), -EBUSY);
-	assert_int_equal(plan_stop(p), 0);
+	assert_int_equal(bench_stop(p), 0);
 	push(q, 2, 1, 1, 0);
 	assert_int_equal(plan_run(q, 1), 0);
 	bench_run(q, 1);
@@ -300,12 +300,12 @@ static void a_slot_damaged_on_the_card_is_found_by_its_checksum(void **state)
 	uint64_t pushed = 0;
 
 	do { /* again if the pause arrived only when all was done */
-		assert_int_equal(plan_stop(p), 0);
+		assert_int_equal(bench_stop(p), 0);
 		for (int i = 0; i < 4; i++, pushed++)
 			push(p, 1, 1, 1, 20000); /* the loss kernel spins on the id */
 		assert_int_equal(plan_run(p, 4), 0);
 		assert_true(plan_service(p) >= 0);
-		assert_int_equal(plan_at_boundary(p, damage_next_slot, &d), 0);
+		assert_int_equal(bench_boundary(p, damage_next_slot, &d), 0);
 	} while (d.steps_done == pushed && pushed < 400);
 	bench_run(p, 4);
 	plan_read_status(p, &s);
@@ -351,7 +351,7 @@ static void a_stop_does_not_keep_a_hung_kernel_past_its_deadline(void **state)
 {
 	struct plan *p = hang(*state, 1);
 
-	assert_int_equal(plan_stop(p), 0);
+	assert_int_equal(bench_stop(p), 0);
 	expect_failed(p, "deadline_s");
 	assert_int_equal(plan_clear(p), 0);
 	assert_int_equal(plan_unload(p), 0);
