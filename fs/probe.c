@@ -97,9 +97,11 @@ static int parse(struct probe_words *w, int argc, char **argv)
 static void print_step(void *ctx, const struct probe_step *s)
 {
 	(void)ctx;
-	printf("%-2s %-44s [%s] %8u us  %s%s\n      %s\n", s->number, s->title, s->evidence, s->us,
+	printf("%-2s %-44s [%s] %8u us  %s%s\n", s->number, s->title, s->evidence, s->us,
 	        s->verdict == PROBE_SURPRISE ? "SURPRISE" : probe_verdict_name(s->verdict),
-	        s->writes ? ", has written" : "", s->value);
+	        s->writes ? ", has written" : "");
+	if (s->value[0])
+		printf("      %s\n", s->value);
 	if (s->words[0])
 		printf("      %s\n", s->words);
 	fflush(stdout); /* a hang must not hide what came before it */
@@ -134,6 +136,9 @@ static int examine(struct probe_words *w)
 	if (!err) {
 		print_abilities(r);
 		printf("%s: %s\n", r->usable ? "USABLE" : "NOT USABLE", r->verdict);
+		if (!strcmp(r->carrier, "virtual"))
+			printf("This was the enclosure played in software; no real one was "
+			       "examined.\n");
 		if (w->report)
 			err = probe_report_write(r, w->report);
 	}

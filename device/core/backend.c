@@ -85,9 +85,9 @@ static int open_kind(struct scsi **out, const char **kind, const char *card)
 		return open_usb(out, card[3] ? card + 4 : NULL);
 	if (is_kind(card, *kind = "usbip", ':'))
 		return open_usbip(out, card[5] ? card + 6 : NULL);
-	if (is_kind(card, *kind = "sg", ':') && card[2])
+	if (is_kind(card, *kind = "sg", ':') && card[2] && card[3])
 		return scsi_sg_new(out, card + 3);
-	if (is_kind(card, *kind = "replay", ':') && card[6])
+	if (is_kind(card, *kind = "replay", ':') && card[6] && card[7])
 		return scsi_replay_new(out, card + 7);
 	return rx_fail("card", -EINVAL,
 	        "\"%s\" is no card: auto, usb[:VID:PID[@BUS-PORT]], sg:/dev/sgN, "

@@ -59,7 +59,7 @@ bool probe_step_end(struct probe *p, enum probe_verdict verdict, const char *wor
 		p->opt.on_step(p->opt.ctx, p->step);
 	if (verdict == PROBE_SURPRISE) {
 		p->stopped = true;
-		snprintf(p->out->verdict, sizeof(p->out->verdict), "stopped at \"%.40s\": %.180s",
+		snprintf(p->out->verdict, sizeof(p->out->verdict), "stopped at \"%.60s\": %s",
 		        p->step->title, p->step->words);
 	}
 	return !p->stopped;

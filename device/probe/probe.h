@@ -64,7 +64,7 @@ struct probe_report {
 	struct probe_step step[PROBE_MAX_STEPS];
 	size_t nsteps;
 	bool usable;
-	char verdict[240]; /* in words */
+	char verdict[320]; /* in words: a step and its words */
 };
 
 struct probe_options {

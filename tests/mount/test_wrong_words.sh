@@ -22,6 +22,8 @@ mkfifo "$TMP/pipe"
 refused 1 "cannot read the trace" "$RX" probe --card "replay:$TMP/pipe"
 truncate -s 65M "$TMP/huge"
 refused 1 "File too large" "$RX" probe --card "replay:$TMP/huge"
+refused 1 '"replay:" is no card' "$RX" probe --card replay:
+refused 1 '"sg:" is no card' "$RX" probe --card sg:
 refused 1 "is no VBIOS image" "$RX" probe --card "virtual,vbios=$TMP/pipe"
 refused 1 "longer than 512 KiB" "$RX" probe --card virtual,vbios=/dev/zero
 refused 1 "is no firmware version" "$RX" probe --card virtual,firmware=-1.2.3
@@ -35,9 +37,10 @@ refused 2 "is not HOST:PORT" "$ENC" --vram 64 --listen 127.0.0.1:65536
 refused 2 "is not HOST:PORT" "$ENC" --vram 64 --listen 127.0.0.1:4294967297
 
 # a report goes into what is there, whatever it is
-timeout 120 "$RX" probe --card virtual -o "$TMP/pipe" --trace "$TMP/trace" >/dev/null 2>&1 &
+timeout 120 "$RX" probe --card virtual -o "$TMP/pipe" --trace "$TMP/trace" >"$TMP/out" 2>&1 &
 P=$!
 expect "a report through a pipe" 1 "$(timeout 120 grep -c '"format": "rx580fs-probe-1"' "$TMP/pipe")"
 wait $P || fail "probe -o PIPE: expected status 0, got $?"
+expect "the last word" "This was the enclosure played in software; no real one was examined." "$(tail -n 1 "$TMP/out")"
 [ -p "$TMP/pipe" ] || fail "the report took the pipe's place"
 finish

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "device/bytes.h"
 #include "device/virtual/enclosure/usb_descriptors.h"
 #include "tests/usb/control.h"
 #include "tests/usb/host.h"
@@ -23,13 +24,15 @@ static bool add(struct host *h, const char *text)
 	return false;
 }
 
-static void append_descriptor(GString *hex, uint8_t type)
+/* append_descriptor - Return: its bytes. */
+static const uint8_t *append_descriptor(const struct host *h, GString *hex, uint8_t type)
 {
 	const uint8_t *bytes;
-	size_t n = venc_usb_descriptor(VENC_RTL921X, false, type, 0, &bytes);
+	size_t n = venc_usb_descriptor(h->bridge, false, type, 0, &bytes);
 
 	for (size_t i = 0; i < n; i++)
 		g_string_append_printf(hex, "%02X", bytes[i]);
+	return bytes;
 }
 
 /* The format is that of umockdev-record: umockdev's README, "Record and replay". */
@@ -38,18 +41,22 @@ static bool add_usb(struct host *h, const char *path, int port, bool make_node)
 	g_autoptr(GString) hex = g_string_new("");
 	int number = port + 1;
 
-	append_descriptor(hex, 1); /* USB 2.0 table 9-5: device */
-	append_descriptor(hex, 2); /* configuration, with what belongs to it */
+	const uint8_t *device = append_descriptor(h, hex, 1); /* USB 2.0 table 9-8 */
+	unsigned vid = get_le16(device + 8), pid = get_le16(device + 10);
+	unsigned bcd = get_le16(device + 12);
+
+	append_descriptor(h, hex, 2); /* configuration, with what belongs to it */
 	g_autofree char *node =
 	        make_node ? g_strdup_printf("N: bus/usb/001/%03d\n", number) : g_strdup("");
 	g_autofree char *text = g_strdup_printf(
 	        "P: %s\n%sE: DEVNAME=/dev/bus/usb/001/%03d\nE: DEVTYPE=usb_device\n"
 	        "E: DRIVER=usb\nE: BUSNUM=001\nE: DEVNUM=%03d\nE: MAJOR=189\nE: MINOR=%d\n"
-	        "E: PRODUCT=bda/9210/f001\nE: SUBSYSTEM=usb\nE: TYPE=0/0/0\n"
+	        "E: PRODUCT=%x/%x/%x\nE: SUBSYSTEM=usb\nE: TYPE=0/0/0\n"
 	        "A: bConfigurationValue=1\\n\nA: bNumConfigurations=1\\n\nA: busnum=1\\n\n"
-	        "A: devnum=%d\\n\nA: devpath=%d\\n\nA: idVendor=0bda\\n\nA: idProduct=9210\\n\n"
-	        "A: bcdDevice=f001\\n\nA: speed=480\\n\nH: descriptors=%s\n\n",
-	        path, node, number, number, number - 1, number, port, hex->str);
+	        "A: devnum=%d\\n\nA: devpath=%d\\n\nA: idVendor=%04x\\n\nA: idProduct=%04x\\n\n"
+	        "A: bcdDevice=%04x\\n\nA: speed=480\\n\nH: descriptors=%s\n\n",
+	        path, node, number, number, number - 1, vid, pid, bcd, number, port, vid, pid, bcd,
+	        hex->str);
 
 	return add(h, text);
 }

@@ -11,6 +11,7 @@
 
 struct host {
 	struct venc *enclosure;
+	enum venc_bridge bridge; /* of the enclosure */
 	UMockdevTestbed *testbed;
 	bool driver_bound; /* usb-storage */
 	bool busy;         /* the interface belongs to somebody else */

@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 	struct venc_options opt = {.vram_bytes = 256ull * MIB, .log = far_side_log};
 	struct host h = {.driver_bound = true, .status = 1};
 	const char *engine = getenv("VENC_ENGINE"); /* what the bridge's TLP engine can do */
+	const char *bridge = getenv("VENC_BRIDGE"); /* its name; else an RTL9210 */
 
 	if (argc < 2) {
 		fprintf(stderr, "usage: usb_host PROGRAM ARGS...\n");
@@ -105,8 +106,10 @@ int main(int argc, char **argv)
 		return SKIP;
 	/* the preloaded library sleeps for 0 ns after each ioctl, which is 50 us by default */
 	prctl(PR_SET_TIMERSLACK, 1ul);
-	if ((engine && venc_parse_engine(engine, &opt.engine)) || venc_new(&h.enclosure, &opt))
+	if ((engine && venc_parse_engine(engine, &opt.engine)) ||
+	        (bridge && venc_parse_bridge(bridge, &opt.bridge)) || venc_new(&h.enclosure, &opt))
 		return 1;
+	h.bridge = opt.bridge;
 	h.testbed = umockdev_testbed_new();
 	h.loop = g_main_loop_new(NULL, FALSE);
 	if (devices_plug(&h) && add_control(&h) && serve(&h, USB_NODE, usbfs_ioctl) &&

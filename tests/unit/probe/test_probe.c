@@ -286,6 +286,9 @@ static void a_trace_of_another_level_ends_the_probe(void **state)
 	run(&r, card, 1, NULL);
 	assert_false(r.usable);
 	assert_int_equal(find(&r, "first write")->verdict, PROBE_SURPRISE);
+	assert_string_equal(r.verdict,
+	        "stopped at \"first write: the command register, unchanged\": the bridge or the "
+	        "card behind it is gone (the log has the reason)");
 }
 
 static void without_power_the_card_is_missed_in_words(void **state)
