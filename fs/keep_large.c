@@ -146,3 +146,14 @@ void keep_large(struct fs *fs, struct node *node)
 	else
 		run(&l->job);
 }
+
+void keep_named(struct fs *fs, struct node *node)
+{
+	fs_lock(fs);
+	bool large = blob_of(node)->len > KEEP_LARGE;
+	fs_unlock(fs);
+	if (large)
+		keep_large(fs, node);
+	else
+		owner_keep(fs, node);
+}

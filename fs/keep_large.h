@@ -13,5 +13,8 @@
 /* keep_large - begin with the file of @node, whose content is what shall be kept; it ends by itself
  * when the file changes or goes. What was kept of it before is forgotten. */
 void keep_large(struct fs *fs, struct node *node);
+/* keep_named - @node has got the name it is kept by: a long one is written only now, the owner of
+ * any other is. */
+void keep_named(struct fs *fs, struct node *node);
 
 #endif

@@ -13,8 +13,7 @@
 #include "fs/nodes.h"
 #include "fs/owners.h"
 
-/* The next owner of the card finds the file; one that is long and about to get its name only when
- * it has it: kernel_keep_file. */
+/* A long file without its name yet is left to keep_named. */
 void kernel_keep(struct fs *fs, const char *name, const void *bytes, size_t len)
 {
 	struct rx_kept k = {.kind = 'k'};
@@ -32,17 +31,6 @@ void kernel_keep(struct fs *fs, const char *name, const void *bytes, size_t len)
 		keep_large(fs, n);
 	else if (len <= KEEP_LARGE)
 		fs_count_kept(fs, rx_keep(fs->rx, &k, bytes, len));
-}
-
-void kernel_keep_file(struct fs *fs, struct node *n)
-{
-	fs_lock(fs);
-	bool large = blob_of(n)->len > KEEP_LARGE;
-	fs_unlock(fs);
-	if (large)
-		keep_large(fs, n);
-	else
-		owner_keep(fs, n);
 }
 
 void kernel_forget(struct fs *fs, const char *name)

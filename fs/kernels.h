@@ -17,8 +17,6 @@ void kernel_publish_log(struct fs *fs, const char *name, const char *text);
 
 /* kernels.c: kernel_keep - the next owner of the card finds the file; kernel_forget - not. */
 void kernel_keep(struct fs *fs, const char *name, const void *bytes, size_t len);
-/* kernel_keep_file - one that was renamed: what kernel_keep could not do before. */
-void kernel_keep_file(struct fs *fs, struct node *n);
 void kernel_forget(struct fs *fs, const char *name);
 
 #endif

@@ -12,9 +12,9 @@
 #include "device/name.h"
 #include "fs/blob.h"
 #include "fs/compiler.h"
+#include "fs/keep_large.h"
 #include "fs/kernels.h"
 #include "fs/nodes.h"
-#include "fs/owners.h"
 
 void kernel_sibling(const char *name, const char *suffix, char *out, size_t size)
 {
@@ -402,7 +402,7 @@ static int move_file(struct request *r, struct node *target, enum node_id type)
 	err = tree_move(fs, r->child, r->node, r->name2);
 	fs_unlock(fs);
 	if (!err && type == NODE_KERNEL_CO)
-		kernel_keep_file(fs, r->child);
+		keep_named(fs, r->child);
 	return err;
 }
 

@@ -12,6 +12,7 @@
 #include "device/err.h"
 #include "device/name.h"
 #include "fs/blob.h"
+#include "fs/keep_large.h"
 #include "fs/nodes.h"
 #include "fs/owners.h"
 #include "fs/plan_load.h"
@@ -228,7 +229,7 @@ static int json_flush(struct request *r)
 	int err = plan_load_drive(r, r->node, name, check_linked);
 
 	if (!err)
-		plan_file_keep_named(r->fs, r->node);
+		keep_named(r->fs, r->node);
 	return err;
 }
 
@@ -301,7 +302,7 @@ static int move(struct request *r, enum node_id type)
 	int err = tree_move(r->fs, r->child, r->node, r->name2);
 	fs_unlock(r->fs);
 	if (!err && type == NODE_PLAN_JSON)
-		plan_file_keep_named(r->fs, r->child);
+		keep_named(r->fs, r->child);
 	return err;
 }
 

@@ -7,10 +7,8 @@
 #include "device/bytes.h"
 #include "device/clock.h"
 #include "device/err.h"
-#include "fs/blob.h"
 #include "fs/keep_large.h"
 #include "fs/nodes.h"
-#include "fs/owners.h"
 #include "fs/plan_load.h"
 #include "fs/plans.h"
 
@@ -116,16 +114,8 @@ void plans_stop(struct fs *fs)
 
 /* ---- the next owner of the card ---- */
 
-static bool is_large(struct fs *fs, struct node *n)
-{
-	fs_lock(fs);
-	bool large = blob_of(n)->len > KEEP_LARGE;
-	fs_unlock(fs);
-	return large;
-}
-
-/* The next owner of the card finds it with its text: the one it has, if we found it ourselves. What
- * is long is kept when the file has its name: plan_file_keep_named. */
+/* The next owner of the card finds it with its text: the one it has, if we found it ourselves. A
+ * long text is left to keep_named. */
 void plan_file_keep(
         struct fs *fs, struct plan_file *f, const char *json, size_t len, struct rx_keeping *sent)
 {
@@ -145,12 +135,4 @@ void plan_file_keep(
 		err = rx_keep(fs->rx, &k, json, len);
 	f->busy--;
 	fs_count_kept(fs, err);
-}
-
-void plan_file_keep_named(struct fs *fs, struct node *n)
-{
-	if (is_large(fs, n))
-		keep_large(fs, n);
-	else
-		owner_keep(fs, n);
 }

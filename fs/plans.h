@@ -49,9 +49,6 @@ void plan_file_service(struct fs *fs, struct plan_file *f);
  * already; NULL: not yet. */
 void plan_file_keep(
         struct fs *fs, struct plan_file *f, const char *json, size_t len, struct rx_keeping *sent);
-/* plan_file_keep_named - what plan_file_keep could not do before the plan in @n, which is loaded,
- * had its name. */
-void plan_file_keep_named(struct fs *fs, struct node *n);
 /* How long somebody waits for a step boundary: the step may be long, and its deadline is the plan's
  * (below the 10 s of interface.md 0, rule 3). */
 #define PLAN_BOUNDARY_MS 8000
