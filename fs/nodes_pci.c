@@ -80,7 +80,7 @@ static unsigned access_size(uint64_t offset, size_t left)
 	return offset % 2 == 0 && left >= 2 ? 2 : 1;
 }
 
-/* Of a config node; others keep it in obj, which is theirs. */
+/* Which function a config node is of: obj, which other nodes have for a pointer, is its number. */
 static unsigned function_of(const struct node *n)
 {
 	return (unsigned)(uintptr_t)n->obj;
