@@ -41,7 +41,7 @@ void card_guest_error(struct vcard *c, const char *fmt, ...)
 
 uint64_t card_clock(struct vcard *c)
 {
-	return card_now(c) / NS_A_CLOCK;
+	return vcard_now(c) / NS_A_CLOCK;
 }
 
 bool card_vram_offset(struct vcard *c, uint64_t mc, uint64_t len, uint64_t *off)
@@ -96,7 +96,7 @@ static void reset(struct vcard *c, bool cold)
 void card_chip_reset(struct vcard *c)
 {
 	reset(c, true);
-	c->reset_until_ns = card_now(c) + RESET_SILENCE_NS;
+	c->reset_until_ns = vcard_now(c) + RESET_SILENCE_NS;
 }
 
 void vcard_reset(struct vcard *c)
@@ -224,7 +224,7 @@ static void access_mmio(struct vcard *c, struct vcard_tlp *tlp, bool write, uint
 			card_guest_error(c, "register 0x%05llx accessed with byte enables 0x%x",
 			        (unsigned long long)off, tlp->byte_enables);
 		tlp->data = write ? tlp->data : 0;
-	} else if (card_now(c) < c->reset_until_ns) {
+	} else if (vcard_now(c) < c->reset_until_ns) {
 		tlp->data = write ? tlp->data : CARD_ALL_ONES;
 	} else if (write) {
 		card_mmio_write(c, (uint32_t)off, tlp->data);

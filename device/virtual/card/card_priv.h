@@ -176,7 +176,6 @@ struct vcard {
 void card_log(struct vcard *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void card_guest_error(struct vcard *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 uint64_t card_clock(struct vcard *c); /* 25 MHz: polaris.md 6.3 */
-uint64_t card_now(struct vcard *c);   /* ns, of all that takes its time */
 /* card_posted - ASIC_Init has run: BIOS_SCRATCH_7 bit 9 (polaris.md 1.5). */
 bool card_posted(const struct vcard *c);
 /* card_chip_reset - everything but the callers and the host's power switch. Called with the lock

@@ -5,22 +5,17 @@
 #include "device/clock.h"
 #include "device/virtual/card/card_priv.h"
 
-uint64_t card_now(struct vcard *c)
+uint64_t vcard_now(struct vcard *c)
 {
 	uint64_t held = atomic_load(&c->held_ns);
 
 	return held ? held : now_ns() + atomic_load(&c->time_ahead_ns);
 }
 
-uint64_t vcard_now(struct vcard *c)
-{
-	return card_now(c);
-}
-
 void vcard_hold_time(struct vcard *c)
 {
 	pthread_mutex_lock(&c->lock);
-	atomic_store(&c->held_ns, card_now(c));
+	atomic_store(&c->held_ns, vcard_now(c));
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -57,7 +52,7 @@ int vcard_inject_later(struct vcard *c, enum vcard_fault fault, unsigned value, 
 	if (c->laters < CARD_SPOILS && fault < VCARD_FAULT_COUNT) {
 		c->later[c->laters].fault = fault;
 		c->later[c->laters].value = value;
-		c->later[c->laters++].at_ns = card_now(c) + ms * 1000000;
+		c->later[c->laters++].at_ns = vcard_now(c) + ms * 1000000;
 		r = 0;
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -67,7 +62,7 @@ int vcard_inject_later(struct vcard *c, enum vcard_fault fault, unsigned value, 
 void card_fault_tick(struct vcard *c)
 {
 	for (unsigned i = 0; i < c->laters;) {
-		if (card_now(c) < c->later[i].at_ns) {
+		if (vcard_now(c) < c->later[i].at_ns) {
 			i++;
 			continue;
 		}

@@ -43,7 +43,7 @@ void card_heat_reset(struct vcard *c)
 {
 	double t = c->heat.temperature;
 
-	c->heat = (struct card_heat){.last_ns = card_now(c), .temperature = t, .duty = 1.0};
+	c->heat = (struct card_heat){.last_ns = vcard_now(c), .temperature = t, .duty = 1.0};
 }
 
 static uint32_t field(struct vcard *c, uint32_t index, unsigned low, unsigned bits)
@@ -174,7 +174,7 @@ static void trip(struct vcard *c)
 
 void card_heat_update(struct vcard *c)
 {
-	uint64_t now = card_now(c);
+	uint64_t now = vcard_now(c);
 	double left = (double)(now - c->heat.last_ns) / 1e9, load;
 
 	if (now <= c->heat.last_ns) {

@@ -174,7 +174,7 @@ void card_smu_syscon_write(struct vcard *c, uint32_t index, uint32_t value, uint
 	if (held || stopped)
 		hold(c);
 	else if (old & ~value & 1) /* rst_reg or ck_disable went to 0 and nothing holds it */
-		c->smu.boot_ns = card_now(c) + BOOT_NS;
+		c->smu.boot_ns = vcard_now(c) + BOOT_NS;
 }
 
 static void boot(struct vcard *c)
@@ -265,7 +265,7 @@ void card_smu_message(struct vcard *c, uint32_t id)
 	}
 	s->busy = true;
 	s->message = id & 0xFFFF;
-	s->answer_ns = card_now(c) + MESSAGE_NS;
+	s->answer_ns = vcard_now(c) + MESSAGE_NS;
 }
 
 void card_smu_tick(struct vcard *c)
@@ -275,7 +275,7 @@ void card_smu_tick(struct vcard *c)
 
 	if (!s->boot_ns && !s->busy && !s->loading)
 		return;
-	now = card_now(c);
+	now = vcard_now(c);
 	if (s->boot_ns && now >= s->boot_ns)
 		boot(c);
 	if (s->busy && now >= s->answer_ns && !c->fault[VCARD_FAULT_SMU_SILENT])

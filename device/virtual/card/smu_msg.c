@@ -142,7 +142,7 @@ static uint32_t load_ucodes(struct vcard *c, uint32_t id, uint32_t *arg)
 {
 	(void)id;
 	c->smu.loading = card_smu_load_ucodes(c, *arg);
-	c->smu.loaded_ns = card_now(c) + LOAD_NS;
+	c->smu.loaded_ns = vcard_now(c) + LOAD_NS;
 	return SMC_RESP_OK;
 }
 
