@@ -79,13 +79,14 @@ static int look(struct asm2x6x *a, struct asm_where at, uint32_t *id)
 
 		if (err)
 			return err;
-		bool crs = o == ASM_RETRY_LATER || (o == ASM_SUCCESS && (*id & 0xFFFF) == 0x0001);
+		bool crs = o == ASM_RETRY_LATER ||
+		           (o == ASM_SUCCESS && (*id & 0xFFFF) == BRIDGE_CRS_VENDOR);
 
 		if (!crs || late)
 			break;
 		sleep_us(10000);
 	}
-	if (o != ASM_SUCCESS || *id == 0 || (*id & 0xFFFF) == 0x0001)
+	if (o != ASM_SUCCESS || !bridge_answers(*id))
 		*id = ABSENT;
 	return 0;
 }

@@ -149,12 +149,11 @@ void bridge_decode_link(struct bridge_link *l, uint32_t caps, uint32_t status)
 	l->width = LINK_WIDTH(status);
 }
 
-#define NOBODY     0xFFFFFFFFu
-#define CRS_VENDOR 0x0001u /* PCIe base specification 2.3.2, CRS software visibility */
+#define NOBODY 0xFFFFFFFFu
 
 bool bridge_answers(uint32_t id)
 {
-	return id != NOBODY && id != 0 && (id & 0xFFFF) != CRS_VENDOR;
+	return id != NOBODY && id != 0 && (id & 0xFFFF) != BRIDGE_CRS_VENDOR;
 }
 
 int bridge_no_answer(uint32_t id, const struct bridge_link *l)

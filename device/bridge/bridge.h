@@ -120,6 +120,8 @@ void bridge_free(struct bridge *b); /* also frees the scsi device; NULL is fine 
  * link status of its PCIe capability (PCIe base specification 7.5.3). */
 void bridge_decode_link(struct bridge_link *l, uint32_t caps, uint32_t status);
 
+#define BRIDGE_CRS_VENDOR 0x0001u /* PCIe base specification 2.3.2, CRS software visibility */
+
 /* bridge_answers - whether a device has id @id (configuration dword 0); all ones, 0 and the id of a
  * device that wants time (bridge.md 4.1) are no answer. */
 bool bridge_answers(uint32_t id);

@@ -10,7 +10,6 @@
 #include "device/regs/regs.h"
 
 #define SENSOR_LIMIT_C         150   /* nothing on such a chip survives more */
-#define MEMORY_GDDR5           5u    /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
 #define IO_DEBUG_UCODE_VERSION 0x9Fu /* of MC_SEQ_IO_DEBUG: polaris.md 3.7 */
 
 /* is_virtual - positively known, for generated microcode is only for a virtual card: it counts its
@@ -179,7 +178,7 @@ static int facts(struct rx580 *rx, struct builder *b)
 
 	if (err)
 		return err;
-	b->in.gddr5 = misc0 >> 28 == MEMORY_GDDR5;
+	b->in.gddr5 = misc0 >> 28 == GMC_GDDR5;
 	b->in.kicker = rx->board.kicker;
 	b->in.p20 = rx->board.p20;
 	b->in.pcie_gen = pci->link_speed ? pci->link_speed : 1;

@@ -15,6 +15,7 @@ struct gmc;
 /* The VBIOS and the console of the PC's own start-up may use the beginning of VRAM: polaris.md 3.1
  */
 #define GMC_RESERVED_BYTES (16ull << 20)
+#define GMC_GDDR5          5u /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
 
 int gmc_new(struct gmc **out, struct pci *pci, struct mmio *mmio);
 void gmc_free(struct gmc *g);

@@ -11,7 +11,6 @@
 #define SCRATCH_7_POSTED           0x200u  /* polaris.md 1.5 */
 #define MEMSIZE_MASK               0xFFFFu /* MiB; the upper half may hold garbage: polaris.md 3.1 */
 #define MISC0_UCODE_READY          0x80u   /* polaris.md 3.2 */
-#define MEMORY_GDDR5               5u      /* MC_SEQ_MISC0[31:28]: polaris.md 2.5 */
 #define SRBM_MC_BUSY               0x3F00u     /* polaris.md 3.3 step 3 */
 #define BIF_FB_ON                  3u          /* polaris.md 3.2 */
 #define AGP_BOT_OFF                0x03FFFFFFu /* polaris.md 3.2 */
@@ -28,6 +27,7 @@
 /* VM_L2_CNTL3: BIGK_ASSOCIATIVITY, fragment size 9 in BANK_SELECT and BIGK_FRAGMENT_SIZE
  * (polaris.md 3.4) */
 #define L2_CNTL3 (1u << 20 | 9u | 9u << 15)
+
 int gmc_new(struct gmc **out, struct pci *pci, struct mmio *mmio)
 {
 	struct gmc *g = calloc(1, sizeof(*g));
@@ -170,7 +170,7 @@ static int describe(struct gmc *g)
 	rx_log(LOG_INFO, "gmc",
 	        "memory of type %u (5: GDDR5), MC_SHARED_CHMAP 0x%x, MC_ARB_RAMCFG 0x%x",
 	        misc0 >> 28, chmap, ramcfg);
-	if (misc0 >> 28 != MEMORY_GDDR5)
+	if (misc0 >> 28 != GMC_GDDR5)
 		rx_log(LOG_WARN, "gmc", "MC_SEQ_MISC0 reads 0x%08x, expected memory type 5 (GDDR5)",
 		        misc0);
 	if (nonsurface != (uint32_t)(g->fb_base >> 8))

@@ -93,8 +93,9 @@ static int tell_cut_out(struct smu *s)
 	bool sound = celsius >= CUT_OUT_MIN_C && celsius <= CUT_OUT_MAX_C;
 
 	rx_log(sound ? LOG_INFO : LOG_WARN, "smu",
-	        "CG_THERMAL_INT 0x%08x: the hardware switches off at %u C%s", limits, celsius,
-	        sound ? "" : ", 95 to 125 expected: not to be relied on");
+	        "CG_THERMAL_INT 0x%08x: the hardware switches off at %u C, %d to %d expected%s",
+	        limits, celsius, CUT_OUT_MIN_C, CUT_OUT_MAX_C,
+	        sound ? "" : ": not to be relied on");
 	return 0;
 }
 
