@@ -329,9 +329,8 @@ static int check_hidden(struct co_parser *p, const struct co_kernel *k)
 			if (!strcmp(k->args[a].hidden, unavailable[i].kind))
 				return co_bad(p,
 				        "%.64s uses %s (%s), which does not exist here: take it "
-				        "out, "
-				        "a kernel can write to a buffer instead; if there is none, "
-				        "compile with -O1 or more",
+				        "out, a kernel can write to a buffer instead; if there is "
+				        "none, compile with -O1 or more",
 				        k->name, unavailable[i].used_by, unavailable[i].kind);
 	return 0;
 }

@@ -125,7 +125,9 @@ int rx_flash_read(struct rx580 *rx, size_t offset, void *buf, size_t len)
 	if (offset >= known) {
 		size_t i = offset / RX_FLASH_PIECE;
 
-		if (!rx->flash.have[i] && (err = rx_done(rx, fetch(rx, i))) != 0)
+		if (!rx->flash.have[i])
+			err = rx_done(rx, fetch(rx, i));
+		if (err)
 			return err;
 		known = (i + 1) * RX_FLASH_PIECE;
 	}

@@ -206,8 +206,7 @@ static int see_mec_idle(struct cp *cp)
 		return err;
 	rx_log(LOG_WARN, "cp",
 	        "CP_CPC_STATUS reads 0x%08x for %d ms, expected 0: is MEC's microcode loaded? "
-	        "going "
-	        "on",
+	        "going on",
 	        status, MEC_IDLE_MS);
 	return 0;
 }

@@ -97,8 +97,7 @@ static int check_clock(struct cp *cp)
 	if (!err && second - first < CLOCK_PROBE_US * XCLK_MHZ / 2)
 		return rx_fail("rlc", -EIO,
 		        "RLC_GPU_CLOCK_COUNT went from %llu to %llu in %d us, at least %d "
-		        "expected: "
-		        "the RLC does not run; is its microcode loaded?",
+		        "expected: the RLC does not run; is its microcode loaded?",
 		        (unsigned long long)first, (unsigned long long)second, CLOCK_PROBE_US,
 		        CLOCK_PROBE_US * XCLK_MHZ / 2);
 	if (!err)

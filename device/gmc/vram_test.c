@@ -192,8 +192,7 @@ int gmc_check_default_page(struct gmc *g)
 		at += 4;
 	rx_log(LOG_WARN, "gmc",
 	        "the default page (VRAM 0x%llx) reads 0x%08x, expected 0x%08x: the card has "
-	        "written "
-	        "to an address outside VRAM, or somebody into the reserve",
+	        "written to an address outside VRAM, or somebody into the reserve",
 	        (unsigned long long)GMC_DEFAULT_PAGE + at, get_le32(got + at), get_le32(want + at));
 	return gmc_mark_default_page(g); /* said once each time */
 }

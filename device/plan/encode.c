@@ -132,8 +132,7 @@ static int lay_out_scratch(struct plan *p, const char *tag)
 	p->l.scratch_bytes = waves * wave_kib * 1024;
 	rx_log(LOG_INFO, "plan",
 	        "kernels with scratch: their addresses rely on SH_HIDDEN_PRIVATE_BASE_VMID 0, "
-	        "which "
-	        "no card has confirmed (polaris.md 6.2)");
+	        "which no card has confirmed (polaris.md 6.2)");
 	return rx_alloc(p->rx, tag, p->l.scratch_bytes, RX_ANYWHERE, &p->l.scratch);
 }
 

@@ -59,8 +59,7 @@ static int bot_settle(struct scsi *s)
 	if (err)
 		rx_log(LOG_WARN, "scsi",
 		        "the bridge knows no class reset (%s): if a process was killed here, "
-		        "unplug "
-		        "and plug it",
+		        "unplug and plug it",
 		        strerror(-err));
 	return 0;
 }

@@ -103,8 +103,7 @@ static int check_sample(struct smu *s, const struct fw_image *smc)
 	if (!err && firmware & SRAM_RD_BLOCK_EN)
 		rx_log(LOG_INFO, "smu",
 		        "SMU_FIRMWARE reads 0x%08x, bit 3 clear expected: SMC RAM cannot be read "
-		        "back, "
-		        "the image goes unchecked",
+		        "back, the image goes unchecked",
 		        firmware);
 	if (err || firmware & SRAM_RD_BLOCK_EN)
 		return err;
@@ -164,8 +163,7 @@ static int ask_for_check(struct smu *s, const struct fw_image *smc)
 	if (!err && !(status & SMU_PASS))
 		return rx_fail("smu", -EBADMSG,
 		        "the SMU refuses %s (SMU_STATUS 0x%x, bit 0x%x expected): wrong variant "
-		        "for "
-		        "this card, or damaged on its way",
+		        "for this card, or damaged on its way",
 		        smc->name, status, SMU_PASS);
 	return err;
 }
@@ -255,8 +253,7 @@ static int tell_running(struct smu *s, const char *name, bool protected_mode)
 	if (pc < SMU_RUNNING_PC)
 		rx_log(LOG_WARN, "smu",
 		        "SMC_PC_C reads 0x%x, expected 0x%x or more of firmware that runs: the "
-		        "next "
-		        "owner may not notice that it does",
+		        "next owner may not notice that it does",
 		        pc, SMU_RUNNING_PC);
 	if (sclk < BOOT_SCLK * 9 / 10 || sclk > BOOT_SCLK * 11 / 10)
 		rx_log(LOG_WARN, "smu",
