@@ -1,4 +1,3 @@
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,18 +27,14 @@ static void load(const char *path, struct image *im)
 
 size_t images_load(struct image *images, size_t max)
 {
-	char pattern[4096];
 	glob_t found;
 	size_t n = 0;
 
-	snprintf(pattern, sizeof(pattern), "%s/*.rom", vbios_folder());
-	if (!glob(pattern, 0, NULL, &found)) {
-		for (; n < found.gl_pathc && n < max; n++)
-			load(found.gl_pathv[n], &images[n]);
-		globfree(&found);
-	}
-	if (!n)
-		fprintf(stderr, "SKIPPED: no VBIOS image %s (set RX_VBIOS_DIR)\n", pattern);
+	if (!vbios_images(&found))
+		return 0;
+	for (; n < found.gl_pathc && n < max; n++)
+		load(found.gl_pathv[n], &images[n]);
+	globfree(&found);
 	return n;
 }
 

@@ -3,15 +3,12 @@
  * and traces that test skips.
  */
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "device/bytes.h"
 #include "foreign.h"
 #include "tests/unit/card/helper_cold.h"
-
-#define MAX_IMAGES 512
 
 struct replay {
 	const char *name;
@@ -106,20 +103,17 @@ static bool replay_image(const char *rom)
 
 static void real_images_post_the_card_as_traced(void **state)
 {
-	char pattern[4096];
 	unsigned done = 0;
 	glob_t found;
 
 	(void)state;
-	snprintf(pattern, sizeof(pattern), "%s/*.rom", vbios_folder());
-	if (!glob(pattern, 0, NULL, &found)) {
-		for (size_t i = 0; i < found.gl_pathc && i < MAX_IMAGES; i++)
-			done += replay_image(found.gl_pathv[i]);
-		globfree(&found);
-	}
+	if (!vbios_images(&found))
+		skip();
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		done += replay_image(found.gl_pathv[i]);
+	globfree(&found);
 	if (!done) {
-		fprintf(stderr, "SKIPPED: no image with a trace in %s (set RX_VBIOS_DIR)\n",
-		        vbios_folder());
+		fprintf(stderr, "SKIPPED: no trace of an image in %s\n", vbios_folder());
 		skip();
 	}
 }

@@ -3,7 +3,6 @@
  * synthetic image, and with each real one found beside the project (none is part of it).
  */
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 
 #include "device/atom/atom.h"
@@ -98,15 +97,11 @@ static void post_real(const char *path)
 
 static void real_images_post_the_card(void **state)
 {
-	char pattern[4096];
 	glob_t found;
 
 	(void)state;
-	snprintf(pattern, sizeof(pattern), "%s/*.rom", vbios_folder());
-	if (glob(pattern, 0, NULL, &found)) {
-		fprintf(stderr, "SKIPPED: no VBIOS image %s (set RX_VBIOS_DIR)\n", pattern);
+	if (!vbios_images(&found))
 		skip();
-	}
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		post_real(found.gl_pathv[i]);
 	globfree(&found);

@@ -41,6 +41,16 @@ static int release(void **state)
 	return 0;
 }
 
+/* copy_of_built - to be damaged; the caller frees it. */
+static uint8_t *copy_of_built(void)
+{
+	uint8_t *copy = malloc(built.elf_size);
+
+	assert_non_null(copy);
+	memcpy(copy, built.elf, built.elf_size);
+	return copy;
+}
+
 static void arguments_are_found_by_name_type_and_place(void **state)
 {
 	struct code_object *co;
@@ -136,11 +146,9 @@ static void objects_for_another_gpu_are_refused_in_words(void **state)
 {
 	struct code_object *co;
 	char why[256] = "";
-	uint8_t *copy = malloc(built.elf_size);
+	uint8_t *copy = copy_of_built();
 
 	(void)state;
-	assert_non_null(copy);
-	memcpy(copy, built.elf, built.elf_size);
 	put_le32(copy + 48, 0x2c); /* gfx900, LLVM AMDGPUUsage e_flags */
 	assert_int_equal(code_object_parse(copy, built.elf_size, &co, why, sizeof(why)), -EINVAL);
 	if (!strstr(why, "gfx803"))
@@ -220,11 +228,9 @@ static void a_symbol_nobody_defines_is_refused_by_name(void **state)
 {
 	struct code_object *co;
 	char why[256] = "";
-	uint8_t *copy = malloc(built.elf_size);
+	uint8_t *copy = copy_of_built();
 
 	(void)state;
-	assert_non_null(copy);
-	memcpy(copy, built.elf, built.elf_size);
 	uint8_t *sym = symbol_in_file(copy, built.elf_size, "second");
 
 	put_le16(sym + 6, SHN_UNDEF);

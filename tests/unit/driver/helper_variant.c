@@ -8,11 +8,11 @@
 
 #include "device/atom/atom_opcodes.h"
 #include "device/bytes.h"
+#include "device/virtual/vbios/atom_asm.h"
 #include "device/virtual/vbios/synth.h"
 
-#define UNIT     512u
-#define BLOCKS   126u /* room behind every real image, below 64 KiB */
-#define CHECKSUM 0x21
+#define UNIT   512u
+#define BLOCKS 126u /* room behind every real image, below 64 KiB */
 
 static uint16_t word(const struct variant *v, uint32_t at)
 {
@@ -104,11 +104,7 @@ uint8_t *variant_new(
 
 void variant_save(struct variant *v, char path[64])
 {
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < v->flash[2] * UNIT; i++)
-		sum = (uint8_t)(sum + v->flash[i]);
-	v->flash[CHECKSUM] = (uint8_t)(v->flash[CHECKSUM] - sum);
+	as_checksum(v->flash);
 	strcpy(path, "/tmp/rx580fs-test-XXXXXX");
 	int fd = mkstemp(path);
 

@@ -11,13 +11,13 @@
 #include "device/bytes.h"
 #include "device/firmware/firmware.h"
 #include "device/log.h"
+#include "device/virtual/vbios/atom_asm.h"
 #include "device/virtual/vbios/synth.h"
 #include "helper_card.h"
 #include "helper_lasting.h"
 
-#define ENDS_MS                                                                                    \
-	120000 /* the interpreter's own limit is 10 s a loop (atom.h), and a busy machine          \
-	        */
+/* the interpreter's own limit is 10 s a loop (atom.h); the rest is for a busy machine */
+#define ENDS_MS 120000
 
 /* ---- VBIOS ---- */
 
@@ -32,17 +32,6 @@ static void flash_build(struct flash *f)
 	        .vram_mb = 512, .subsystem_vendor = 0x1DA2, .subsystem_id = 0xE366};
 
 	assert_true(synth_build(f->bytes, sizeof(f->bytes), &opt) > 0);
-}
-
-/* seal - the checksum right again, so that only the damage itself is wrong. */
-static void seal(struct flash *f)
-{
-	size_t n = f->bytes[2] * 512u; /* atombios.md 1: length, checksum byte at 0x21 */
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum = (uint8_t)(sum + f->bytes[i]);
-	f->bytes[0x21] = (uint8_t)(f->bytes[0x21] - sum);
 }
 
 static void save(struct flash *f)
@@ -243,7 +232,7 @@ static void vbios_damage_is_named_and_nothing_is_started(void **state)
 		if (rows[i].unsealed)
 			f.bytes[0x100]++;
 		else if (f.bytes[2])
-			seal(&f);
+			as_checksum(f.bytes);
 		lasting_on(&l, &f);
 		print_message("%s\n", rows[i].name);
 		assert_true(lasting_start(&l, &rx) < 0);

@@ -2,26 +2,13 @@
  * count, in the three ways a bridge can write a register (bridge.md 2.10, 2.11).
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "device/bytes.h"
-#include "device/core/abilities.h"
 #include "device/core/rx580_priv.h"
 #include "device/log.h"
+#include "helper_board.h"
 #include "helper_card.h"
 #include "helper_pipe.h"
-
-/* abilities are for boards that exist: this test is taken for one (linked with --wrap) */
-static bool play_a_board;
-
-bool __wrap_backend_is_hardware(const char *kind);
-bool __wrap_backend_is_hardware(const char *kind)
-{
-	(void)kind;
-	return play_a_board;
-}
 
 struct run {
 	struct tap *tap;
@@ -87,34 +74,14 @@ static void few_command_writes_take_less_than_45_seconds(void **state)
 
 static void alias_writes_take_less_than_25_seconds(void **state)
 {
-	char folder[] = "/tmp/rx580fs-test-XXXXXX", command[64];
-	struct usb_pipe *p;
-	struct usb_identity usb;
 	struct run r = {0};
 	struct rx_info info;
 
 	(void)state;
-	assert_int_equal(usb_virtual_open(&p, "cold,vram=64"), 0);
-	p->ops->identity(p, &usb);
-	p->ops->close(p);
-	const struct abilities_board b = {.vid = usb.vid,
-	        .pid = usb.pid,
-	        .bcd_device = usb.bcd_device,
-	        .family = "rtl921x",
-	        .firmware = "1.32.87",
-	        .card_id = 0x67DF1002};
-
-	assert_non_null(mkdtemp(folder));
-	setenv("XDG_STATE_HOME", folder, 1);
-	setenv("XDG_CACHE_HOME", folder, 1);
-	assert_int_equal(abilities_store(&b, &(struct abilities){.alias_write = true}), 0);
+	board_store("cold,vram=64", &(struct abilities){.alias_write = true});
 	rx_log_set_stderr(false); /* each write has its harmless stray store, which is reported */
-	play_a_board = true;
 	run_start(&r, &info);
-	play_a_board = false;
 	rx_log_set_stderr(true);
-	snprintf(command, sizeof(command), "rm -r '%s'", folder);
-	assert_int_equal(system(command), 0);
 	assert_true(info.ability_alias_write);
 	assert_true(r.seconds < 25);
 }
@@ -136,7 +103,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(few_command_writes_take_less_than_45_seconds),
-	        cmocka_unit_test(alias_writes_take_less_than_25_seconds),
+	        cmocka_unit_test_setup_teardown(
+	                alias_writes_take_less_than_25_seconds, board_setup, board_teardown),
 	        cmocka_unit_test(writes_of_every_engine_word_take_less_than_110_seconds),
 	};
 

@@ -8,29 +8,18 @@
 #include <unistd.h>
 
 #include "device/bytes.h"
-#include "device/core/abilities.h"
 #include "device/core/rx580_priv.h"
 #include "device/log.h"
 #include "device/regs/regs.h"
 #include "device/virtual/vbios/synth.h"
 #include "foreign.h"
+#include "helper_board.h"
 #include "helper_card.h"
 #include "helper_pipe.h"
 
 #define SMALL    (256u << 10)
 #define LARGE    (512u << 10)
 #define AUDIO_ID 0xAAF01002u /* bridge.md 4.2 */
-
-/* copies and abilities are for boards that exist: this test is taken for one (linked with --wrap)
- */
-static bool play_a_board;
-
-bool __wrap_backend_is_hardware(const char *kind);
-bool __wrap_backend_is_hardware(const char *kind)
-{
-	(void)kind;
-	return play_a_board;
-}
 
 static uint8_t flash[LARGE], again[LARGE];
 
@@ -254,35 +243,12 @@ static void a_card_that_leaves_ends_the_reading(void **state)
 
 /* ---- what is kept of a board ---- */
 
-static char home[sizeof("/tmp/rx580fs-test-XXXXXX")];
-
-static int board_setup(void **state)
-{
-	(void)state;
-	strcpy(home, "/tmp/rx580fs-test-XXXXXX");
-	play_a_board = true;
-	return mkdtemp(home) && !setenv("XDG_STATE_HOME", home, 1) &&
-	                       !setenv("XDG_CACHE_HOME", home, 1)
-	               ? 0
-	               : -1;
-}
-
-static int board_teardown(void **state)
-{
-	char command[64];
-
-	(void)state;
-	play_a_board = false;
-	snprintf(command, sizeof(command), "rm -r '%s'", home);
-	return system(command);
-}
-
 /* shorten - the only copy there is. */
 static void shorten(off_t bytes)
 {
 	char command[128], path[256] = "";
 
-	snprintf(command, sizeof(command), "ls '%s'/rx580fs/vbios-*.rom", home);
+	snprintf(command, sizeof(command), "ls '%s'/rx580fs/vbios-*.rom", board_folder());
 	FILE *p = popen(command, "r");
 
 	assert_non_null(p);
@@ -369,21 +335,8 @@ static void a_realtek_is_not_asked_before_it_was_probed(void **state)
 
 static void a_realtek_that_was_probed_reaches_it_by_its_engine(void **state)
 {
-	struct usb_identity usb;
-	struct usb_pipe *p;
-
 	(void)state;
-	assert_int_equal(usb_virtual_open(&p, "vram=64"), 0);
-	p->ops->identity(p, &usb);
-	p->ops->close(p);
-	const struct abilities_board b = {.vid = usb.vid,
-	        .pid = usb.pid,
-	        .bcd_device = usb.bcd_device,
-	        .family = "rtl921x",
-	        .firmware = "1.32.87",
-	        .card_id = 0x67DF1002};
-
-	assert_int_equal(abilities_store(&b, &(struct abilities){.function_1 = true}), 0);
+	board_store("vram=64", &(struct abilities){.function_1 = true});
 	struct rx580 *rx = helper_open("virtual,posted,vram=64,engine=functions", NULL, NULL);
 	uint32_t v;
 

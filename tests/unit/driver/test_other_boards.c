@@ -2,7 +2,6 @@
  * made ones whose tables lie elsewhere, are fewer, smaller or of another revision, bring the whole
  * card up, power management included, without a guest error.
  */
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -173,15 +172,11 @@ static void three_modules(void)
 
 static void every_real_image_brings_the_card_up(void **state)
 {
-	char pattern[4096];
 	glob_t found;
 
 	(void)state;
-	snprintf(pattern, sizeof(pattern), "%s/*.rom", vbios_folder());
-	if (glob(pattern, 0, NULL, &found)) {
-		fprintf(stderr, "SKIPPED: no VBIOS image %s (set RX_VBIOS_DIR)\n", pattern);
+	if (!vbios_images(&found))
 		skip();
-	}
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		comes_up(found.gl_pathv[i], "", true, VDDCI_ANY);
 	globfree(&found);

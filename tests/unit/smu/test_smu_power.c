@@ -229,7 +229,7 @@ static void limits_go_out_in_each_messages_unit(void **state)
 	assert_int_equal(fake_sent(0x188, 0)->arg, 145 * 256);
 	assert_non_null(fake_sent(0x169, 0));
 	assert_non_null(fake_sent(0x185, 0));
-	assert_null(fake_sent(0x317, 0)); /* EDC: kicker boards only */
+	assert_null(fake_sent(PPSMC_MSG_DisableEDCController, 0)); /* kicker boards only */
 }
 
 static void every_block_that_limits_ramps_is_switched_on_in_all_engines(void **state)
