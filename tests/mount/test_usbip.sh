@@ -43,14 +43,12 @@ for at in 64 512; do
 done
 
 # surprise removal, then a power cycle
-kill -USR1 $SERVER
-eventually 60 grep -q "unplugged" "$TMP/server" || fail "no word of the unplugging"
+unplug
 refuses "No such device" cat "$D/vram"
 kill $PID
 wait $PID
 PID=
-kill -USR2 $SERVER
-eventually 60 grep -q "plugged in again" "$TMP/server" || fail "no word of the plugging in"
+plug_in
 start_daemon
 expect "state after plugging in" ready "$(value "$D/status" state)"
 stop_daemon

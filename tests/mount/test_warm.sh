@@ -4,7 +4,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/plan.sh"
 requires cmp fusermount3 "$PYTHON"
-[ -x "$BUILD/rx580-enclosure" ] || skip "no rx580-enclosure in $BUILD"
 . "$(dirname "$0")/warm.sh"
 
 # attribute FILE NAME [VALUE] - print it, or set it; getfattr is not everywhere.

@@ -76,13 +76,9 @@ done
 stop_daemon
 
 # killed inside a cold start
-plugged() { [ "$(grep -c plugged "$TMP/server")" -ge "$1" ]; }
 for round in 1 2 3 4; do
-	told=$(grep -c plugged "$TMP/server")
-	kill -USR1 $SERVER
-	eventually 60 plugged $((told + 1)) || fail "no word of the unplugging"
-	kill -USR2 $SERVER
-	eventually 60 plugged $((told + 2)) || fail "no word of the plugging in"
+	unplug
+	plug_in
 	"$RX" --card "$CARD" -f "$D" 2>"$TMP/err" &
 	# shellcheck disable=SC2034 # kill_daemon reads it
 	PID=$!

@@ -4,7 +4,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/plan.sh"
 requires cmp od fusermount3
-[ -x "$BUILD/rx580-enclosure" ] || skip "no rx580-enclosure in $BUILD"
 . "$(dirname "$0")/warm.sh"
 
 # run_steps N - and wait until they are done.

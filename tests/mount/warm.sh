@@ -49,6 +49,26 @@ stop_daemon() {
 	PID=
 }
 
+# unplug, plug_in - and wait until the server says so.
+unplug() {
+	tell_server USR1 unplugged
+}
+
+plug_in() {
+	tell_server USR2 "plugged in again"
+}
+
+tell_server() { # SIGNAL WORDS
+	local told
+	told=$(grep -c "$2" "$TMP/server")
+	kill -"$1" $SERVER
+	eventually 60 said_again "$2" "$told" || fail "the server does not say \"$2\": $(cat "$TMP/server")"
+}
+
+said_again() { # WORDS TIMES
+	[ "$(grep -c "$1" "$TMP/server")" -gt "$2" ]
+}
+
 stop_enclosure() {
 	kill -TERM $SERVER
 	wait $SERVER
