@@ -122,5 +122,15 @@ expect "driver after the reset" uas "$(usb_driver)"
 unplug 1
 ok "UAS at high speed: hung bridge, the kernel's reset, alternate setting 1 again"
 
+# ---- the other family: Bulk-Only at SuperSpeed ----
+plug usb-storage --bridge asm2464 --speed super
+holds "sg_inq" "Vendor identification: ASMT" sg_inq "$(sg_node)"
+lsusb -d 174c:2464 >/dev/null || fail "lsusb: expected 174c:2464 in: $(lsusb)"
+works rx580fs probe --card "sg:$(sg_node)" --write-level 1
+works rx580fs probe --card usb:174c:2464
+within 10 bound usb-storage || fail "expected usb-storage after the probe, got '$(usb_driver)'"
+unplug 0
+ok "ASM2464 at SuperSpeed: usb-storage, sg_inq, lsusb, probe through SG_IO and libusb"
+
 [ $FAILED = 0 ] || dmesg | tail -40
 exit $FAILED

@@ -51,7 +51,9 @@ value() { sed -n "s/^$2 //p" "$1"; }
 
 usb_device() {
 	for d in /sys/bus/usb/devices/*/idVendor; do
-		[ "$(cat "$d")" = 0bda ] && echo "${d%/idVendor}" && return
+		case $(cat "$d") in
+		0bda | 174c) echo "${d%/idVendor}" && return ;;
+		esac
 	done
 	return 1
 }
