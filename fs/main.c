@@ -18,6 +18,7 @@
 #include "fs/nodes.h"
 #include "fs/options.h"
 #include "fs/park.h"
+#include "fs/paths.h"
 #include "fs/probe.h"
 #include "fs/session.h"
 #include "fs/threads.h"
@@ -235,7 +236,7 @@ int main(int argc, char **argv)
 	}
 	if (d.opt.verbose)
 		rx_log_set_level(NULL, LOG_DEBUG);
-	if (prepare(&d) != 0)
+	if (paths_make_absolute(&d.opt) != 0 || prepare(&d) != 0)
 		return 1;
 	if (!d.opt.foreground && !d.opt.run) {
 		verdict = background_start();

@@ -6,12 +6,16 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "device/bytes.h"
 #include "device/name.h"
 #include "fs/growing.h"
 #include "fs/options.h"
+#include "fs/paths.h"
 #include "fs/text.h"
 #include "fs/tree.h"
 #include "fs/verbs.h"
@@ -166,6 +170,76 @@ static void options_as_mount_helper(void **state)
 	assert_true(o.allow_other);
 }
 
+/* The daemon leaves its folder and opens these again. */
+static void paths_hold_in_any_folder(void **state)
+{
+	static const struct {
+		const char *line, *before, *after; /* NULL: the card stays as it is */
+	} cases[] = {
+	        {"--card replay:a/b /mnt", "replay:", "/a/b"},
+	        {"--card usbip:unix:s /mnt", "usbip:unix:", "/s"},
+	        {"--card virtual,posted,vbios=a.rom,vram=64 /mnt",
+	                "virtual,posted,vbios=", "/a.rom,vram=64"},
+	        {"--card virtual,vbios=/a.rom /mnt", NULL, NULL},
+	        {"--card usbip:host:3240 /mnt", NULL, NULL},
+	        {"--card virtual /mnt", NULL, NULL},
+	};
+	char here[4096], want[5000];
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof(here)));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct options o;
+
+		assert_int_equal(parse(&o, cases[i].line), 0);
+		const char *given = o.card;
+
+		assert_int_equal(paths_make_absolute(&o), 0);
+		if (!cases[i].before) {
+			assert_ptr_equal(o.card, given);
+			continue;
+		}
+		snprintf(want, sizeof(want), "%s%s%s", cases[i].before, here, cases[i].after);
+		assert_string_equal(o.card, want);
+		free((char *)o.card);
+	}
+}
+
+static void vbios_and_microcode_hold_in_any_folder(void **state)
+{
+	char here[4096], want[5000];
+	struct options o;
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_int_equal(parse(&o, "--vbios board.rom --firmware /lib/f /mnt"), 0);
+	assert_int_equal(paths_make_absolute(&o), 0);
+	snprintf(want, sizeof(want), "%s/board.rom", here);
+	assert_string_equal(o.vbios, want);
+	assert_string_equal(o.firmware, "/lib/f");
+	free((char *)o.vbios);
+	assert_int_equal(parse(&o, "-f --vbios board.rom /mnt"), 0);
+	assert_int_equal(paths_make_absolute(&o), 0);
+	assert_string_equal(o.vbios, "board.rom"); /* in the foreground it stays here */
+}
+
+static void temporary_folders_hold_in_any_folder(void **state)
+{
+	char here[4096], want[5000];
+	struct options o;
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_int_equal(setenv("TMPDIR", "tmp", 1), 0);
+	assert_int_equal(parse(&o, "--run true"), 0);
+	assert_int_equal(paths_make_absolute(&o), 0);
+	snprintf(want, sizeof(want), "%s/tmp", here);
+	assert_string_equal(getenv("TMPDIR"), want);
+	assert_int_equal(paths_make_absolute(&o), 0);
+	assert_string_equal(getenv("TMPDIR"), want);
+	unsetenv("TMPDIR");
+}
+
 static void bad_options_are_refused(void **state)
 {
 	static const char *const bad[] = {"", "--frobnicate /mnt", "-o frob /mnt", "-o uid=x /mnt",
@@ -204,6 +278,9 @@ int main(void)
 	        cmocka_unit_test(growing_keeps_offsets_and_restarts_at_its_limit),
 	        cmocka_unit_test(options_of_a_plain_start),
 	        cmocka_unit_test(options_as_mount_helper),
+	        cmocka_unit_test(paths_hold_in_any_folder),
+	        cmocka_unit_test(vbios_and_microcode_hold_in_any_folder),
+	        cmocka_unit_test(temporary_folders_hold_in_any_folder),
 	        cmocka_unit_test(bad_options_are_refused),
 	        cmocka_unit_test(names_are_checked),
 	};
