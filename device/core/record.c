@@ -150,7 +150,10 @@ int rx_keep_end(struct rx580 *rx, struct rx_keeping *k, const struct rx_kept *wh
 	if (before)
 		old = *before;
 	int err = rx_record(rx, KEEP_PUT, &e);
+	const struct rx_kept *now = keep_list_find(&rx->keep.list, e.kind, e.name);
 
+	if (err && (!now || now->note != e.note))
+		rx_keep_cancel(rx, k); /* no room for another entry */
 	if (!err && before)
 		release_found(rx, &old, e.offset);
 	return err;

@@ -378,6 +378,27 @@ static void notes_come_back_and_damaged_ones_do_not(void **state)
 	lasting_free(&l);
 }
 
+/* What finds no room in the record leaves nothing in VRAM either. */
+static void a_full_record_takes_no_memory(void **state)
+{
+	struct rx580 *rx = helper_open("virtual,posted,vram=64", NULL, NULL);
+	struct rx_kept e = {.kind = 'k'};
+	struct rx_info before, after;
+
+	(void)state;
+	for (unsigned i = 0; i < KEEP_MAX_ENTRIES; i++) {
+		snprintf(e.name, sizeof(e.name), "n%u.cl", i);
+		assert_int_equal(keep_list_put(&rx->keep.list, &e), 0);
+	}
+	rx_read_info(rx, &before);
+	snprintf(e.name, sizeof(e.name), "more.cl");
+	assert_int_equal(rx_keep(rx, &e, "note", 4), -ENOSPC);
+	rx_read_info(rx, &after);
+	assert_int_equal(after.vram_used, before.vram_used);
+	assert_null(rx_kept_find(rx, 'k', "more.cl"));
+	helper_close_clean(rx);
+}
+
 /* ---- the header alone ---- */
 
 static void header_with_any_bit_flipped_is_refused(void **state)
@@ -412,6 +433,7 @@ int main(void)
 	        cmocka_unit_test(queue_that_does_not_let_go_means_a_reset),
 	        cmocka_unit_test(driver_killed_while_sizing_a_bar_is_survived),
 	        cmocka_unit_test(notes_come_back_and_damaged_ones_do_not),
+	        cmocka_unit_test(a_full_record_takes_no_memory),
 	        cmocka_unit_test(header_with_any_bit_flipped_is_refused),
 	};
 
