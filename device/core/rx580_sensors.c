@@ -43,6 +43,14 @@ static const char *heat_words(enum rx_heat heat)
 	}
 }
 
+/* heat_level - overheated is why everything answers EIO from now on: the user's last_error. */
+static enum log_level heat_level(enum rx_heat before, enum rx_heat next)
+{
+	if (next == RX_OVERHEATED)
+		return LOG_ERROR;
+	return next > before ? LOG_WARN : LOG_INFO;
+}
+
 /* stop_work - overheated: whatever fails, go on; the rest must still happen. */
 static void stop_work(struct rx580 *rx)
 {
@@ -94,7 +102,7 @@ static int act(struct rx580 *rx, enum rx_heat next, int temperature_c)
 	enum rx_heat before = rx->heat.state;
 
 	if (next != before) {
-		rx_log(next > before ? LOG_WARN : LOG_INFO, "heat", "%d C: %s", temperature_c,
+		rx_log(heat_level(before, next), "heat", "%d C: %s", temperature_c,
 		        heat_words(next));
 		set_heat(rx, next);
 		if (next == RX_OVERHEATED)

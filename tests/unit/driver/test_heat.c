@@ -1,10 +1,12 @@
 /* test_heat.c - when the card is too hot, and what the driver does then. */
 #include <errno.h>
+#include <string.h>
 
 #include "device/bytes.h"
 #include "device/clock.h"
 #include "device/core/heat.h"
 #include "device/core/rx580_priv.h"
+#include "device/log.h"
 #include "helper_card.h"
 #include "helper_lasting.h"
 
@@ -160,6 +162,7 @@ static void overheated_card_stops_and_still_measures(void **state)
 {
 	struct rx580 *rx = helper_open("virtual,posted,fault=overheat=78", NULL, NULL);
 	uint64_t high = rx->info.vram_window;
+	char said[512];
 	uint8_t byte;
 
 	(void)state;
@@ -167,6 +170,9 @@ static void overheated_card_stops_and_still_measures(void **state)
 	rx->heat.off_c = 78; /* a card that is too hot from the start is not started */
 	assert_int_equal(sample(rx).heat, RX_OVERHEATED);
 	assert_int_equal(state_of(rx), RX_OVERHEATED_OFF);
+	rx_log_last_error(said, sizeof(said)); /* what `status` shows */
+	if (!strstr(said, "stopping the queues"))
+		fail_msg("last error: expected why the queues stopped, got \"%s\"", said);
 	assert_false(rx_may_feed(rx));
 	assert_int_equal(rx_vram_fill(rx, high, 0, 4096), -EIO);
 	assert_int_equal(rx_vram_read(rx, high, &byte, 1), -EIO);
