@@ -24,10 +24,6 @@ struct plan_loading {
 	struct rx_keeping keeping; /* of the text, for the next owner of the card */
 };
 
-/* Of the text: 0.1 s on either family of bridges (docs/architecture.md, "The link model") */
-#define PIECE_SLOW 256u
-#define PIECE_FAST (16u << 10)
-
 /* Of the piece that is under way nothing is told yet, so only whole ones are taken back. */
 static void drop(struct fs *fs, struct plan_loading *l)
 {
@@ -139,7 +135,7 @@ static int send_note(struct fs *fs, struct plan_loading *l)
 	if (l->keeping.done == l->len)
 		return 0;
 	rx_read_info(fs->rx, &info);
-	size_t n = MIN(l->len - l->keeping.done, info.request_bytes ? PIECE_SLOW : PIECE_FAST);
+	size_t n = MIN(l->len - l->keeping.done, rx_piece(&info));
 
 	err = rx_keep_more(fs->rx, &l->keeping, l->json + l->keeping.done, n);
 	if (!err)

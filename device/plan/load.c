@@ -9,12 +9,8 @@
 #include "device/plan/pack.h"
 #include "device/plan/plan_priv.h"
 
-/* One piece: 256 bytes take an ASMedia some 0.1 s, 16 KiB an RTL921x 83 ms (docs/architecture.md,
- * "The link model"). */
-#define PIECE_SLOW 256u
-#define PIECE_FAST (16u << 10)
-#define UNPACK_MS  20000 /* 100,000 dwords take a virtual card under a sanitizer a second */
-#define MORE       1
+#define UNPACK_MS 20000 /* 100,000 dwords take a virtual card under a sanitizer a second */
+#define MORE      1
 
 struct plan_load {
 	uint32_t *image; /* as it will lie in VRAM */
@@ -60,7 +56,7 @@ int plan_load_start(struct plan *p)
 	if (!l)
 		return -ENOMEM;
 	rx_read_info(p->rx, &info);
-	l->piece = info.request_bytes ? PIECE_SLOW : PIECE_FAST;
+	l->piece = rx_piece(&info);
 	l->image = calloc(1, p->l.fuse);
 	l->stream = malloc(PLAN_RECORDS * RECORD_BYTES);
 	l->work = malloc(PACK_WORK_BYTES);
