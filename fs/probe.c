@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct probe_words {
 	const char *report;
 	char *trace; /* owned: made from the report's name */
 	bool help;
+	sigset_t signals; /* that end it at the next step */
 };
 
 static void usage(void)
@@ -125,12 +127,34 @@ static void print_abilities(const struct probe_report *r)
 		printf("bytes a command unknown\n");
 }
 
+/* hold_signals - a probe that dies in the middle of a step leaves behind what the step had changed.
+ * Held back, not handled: a handler would also interrupt SG_IO, whose command then runs unseen. */
+static void hold_signals(struct probe_words *w)
+{
+	sigemptyset(&w->signals);
+	sigaddset(&w->signals, SIGINT);
+	sigaddset(&w->signals, SIGTERM);
+	sigaddset(&w->signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &w->signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static bool told_to_stop(void *ctx)
+{
+	struct probe_words *w = ctx;
+
+	return sigtimedwait(&w->signals, NULL, &(struct timespec){0}) > 0;
+}
+
 static int examine(struct probe_words *w)
 {
 	struct probe_report *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return 1;
+	hold_signals(w);
+	w->opt.stop = told_to_stop;
+	w->opt.ctx = w;
 	int err = probe_run(&w->opt, r);
 
 	if (!err) {

@@ -61,6 +61,10 @@ bool probe_step_end(struct probe *p, enum probe_verdict verdict, const char *wor
 		p->stopped = true;
 		snprintf(p->out->verdict, sizeof(p->out->verdict), "stopped at \"%.60s\": %s",
 		        p->step->title, p->step->words);
+	} else if (!p->stopped && p->opt.stop && p->opt.stop(p->opt.ctx)) {
+		p->stopped = true;
+		snprintf(p->out->verdict, sizeof(p->out->verdict),
+		        "ended after \"%.60s\", as it was told to", p->step->title);
 	}
 	return !p->stopped;
 }

@@ -74,12 +74,15 @@ struct probe_options {
 	unsigned write_level;
 	/* called after each step; may be NULL */
 	void (*on_step)(void *ctx, const struct probe_step *step);
+	/* whether to end after this step, with everything put back that was changed; may be NULL */
+	bool (*stop)(void *ctx);
 	void *ctx;
 };
 
-/* probe_run - all steps up to the first surprise. What was proven on hardware is remembered
- * (device/core/abilities.h). Return: 0 when the probe ended by itself, @out->usable is the answer;
- * -EINVAL, -EACCES, -EBUSY, -ENODEV... the enclosure cannot be opened (logged).
+/* probe_run - all steps up to the first surprise, or to opt->stop: then it is not usable either.
+ * What was proven on hardware is remembered (device/core/abilities.h). Return: 0 when the probe
+ * ended by itself, @out->usable is the answer; -EINVAL, -EACCES, -EBUSY, -ENODEV... the enclosure
+ * cannot be opened (logged).
  */
 int probe_run(const struct probe_options *opt, struct probe_report *out);
 

@@ -299,7 +299,8 @@ static bool step_bars(struct probe *p)
 	p->bar5 = bar[5] & ~BAR_FLAGS;
 	if (!p->base || !p->bar5 || (bar[0] & 1) || (bar[5] & 1) || bar[1])
 		return probe_step_end(p, PROBE_SURPRISE,
-		        "BAR0 or BAR5 is not a memory BAR below 4 GiB: out of this bridge's reach");
+		        "BAR0 or BAR5 is not a memory BAR below 4 GiB: out of this bridge's reach; "
+		        "take the power of card and enclosure away for a moment");
 	return bar[0] >> 4 == 0xF0000000u >> 4 && bar[5] == 0xE0040000u /* bridge.md 2.14 */
 	               ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
 	               : probe_step_end(
