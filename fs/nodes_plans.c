@@ -371,8 +371,7 @@ static int adopt(struct fs *fs, const struct rx_kept *k)
 		return err;
 	err = plan_set_steps_done(f->plan, k->steps_done);
 	if (k->torn)
-		snprintf(f->why, sizeof(f->why),
-		        "killed inside a step by a restart: its state may be half changed");
+		plan_set_torn(f->plan, "killed by a restart");
 	return err;
 }
 

@@ -273,6 +273,8 @@ int snap_save(struct snap *s, const char *name, struct plan *plan, const struct 
 	uint64_t bytes = 0;
 	int err = check_free(s, name);
 
+	if (!err)
+		err = plan_check_whole(plan);
 	if (err)
 		return err;
 	if (!n)

@@ -113,6 +113,10 @@ void plan_kept(const struct plan *p, struct rx_kept *out);
  * Never waits. Return: what @fn returned when it ran at once; -EINPROGRESS plan_service will call
  * it; -EBUSY another one waits. */
 int plan_at_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx);
+/* plan_set_torn - a step was cut off and may have left the state half changed: PLAN_FAILED for that
+ * reason, and plan_check_whole says -EIO (logged) until plan_clear or plan_set_steps_done. */
+void plan_set_torn(struct plan *p, const char *why);
+int plan_check_whole(const struct plan *p);
 /* plan_set_steps_done - after a checkpoint was loaded: continue counting from here. Only while
  * nothing is allowed (-EBUSY). */
 int plan_set_steps_done(struct plan *p, uint64_t steps);

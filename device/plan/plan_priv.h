@@ -114,6 +114,7 @@ struct plan {
 	uint64_t base, granted, committed, consumed;
 	uint8_t slot_token[PLAN_SLOTS]; /* what lies in the slots on the card */
 	bool paused, stop_wanted, in_service;
+	bool torn; /* see plan_set_torn */
 	int (*boundary_fn)(void *ctx, int err);
 	void *boundary_ctx;
 	uint64_t boundary_since_ns; /* phase 1 was seen under pause since then; 0: not seen */

@@ -11,9 +11,9 @@
 #define POLL_MAX_MS 20
 #define IDLE_MS     1000
 #define HEAT_MS     250 /* a plan that waits until the card is cooler looks this often */
-#define BOUNDARY_SETTLE_NS                                                                         \
-	1000000ull         /* phase 1 must still be there 1 ms later: resident-plans.md 11 */
-#define FAULT_CHECK_MS 250 /* without progress, look at the queue's error register this often */
+/* phase 1 must still be there 1 ms later: resident-plans.md 11 */
+#define BOUNDARY_SETTLE_NS 1000000ull
+#define FAULT_CHECK_MS     250 /* without progress, look at the queue's error register this often */
 
 #define OVERHEATED "the card overheated: write reset soft to ctl when it has cooled down"
 
@@ -63,7 +63,7 @@ static int card_fault(struct plan *p, const char *what)
 	snprintf(text, sizeof(text), "card fault: %s", what);
 	if (p->epoch)
 		plan_epoch_end(p, true);
-	plan_fail(p, text, false);
+	plan_set_torn(p, text);
 	call_boundary_fn(p, -EIO); /* this is no boundary: the step may be half done */
 	return 0;
 }
@@ -231,11 +231,28 @@ int plan_at_boundary(struct plan *p, int (*fn)(void *ctx, int err), void *ctx)
 	return -EINPROGRESS;
 }
 
+void plan_set_torn(struct plan *p, const char *why)
+{
+	plan_fail(p, why, false);
+	p->torn = true;
+}
+
+int plan_check_whole(const struct plan *p)
+{
+	if (!p->torn)
+		return 0;
+	return rx_fail("plan", -EIO,
+	        "%s: a step was cut off and may have changed half of the state; load a "
+	        "checkpoint, or write clear to its run file to take the state as it is",
+	        p->name);
+}
+
 int plan_clear(struct plan *p)
 {
 	int err = p->epoch ? plan_epoch_end(p, true) : 0;
 
 	p->allowed = 0;
+	p->torn = false;
 	p->in_tail = p->in_head;
 	call_boundary_fn(p, -ECANCELED);
 	pthread_mutex_lock(&p->lock);
@@ -251,8 +268,7 @@ int plan_set_steps_done(struct plan *p, uint64_t steps)
 	if (p->allowed || p->epoch)
 		return rx_fail("plan", -EBUSY, "%s is running; stop it before loading a checkpoint",
 		        p->name);
-	uint8_t word[4]; /* state.step: epoch.c writes it at each start, and the next owner reads it
-	                  */
+	uint8_t word[4]; /* state.step: written at each start, read by the next owner of the card */
 
 	put_le32(word, (uint32_t)steps);
 	int err = rx_vram_write_raw(p->rx, p->l.base + p->l.state + 12, word, sizeof(word));
@@ -262,5 +278,6 @@ int plan_set_steps_done(struct plan *p, uint64_t steps)
 	pthread_mutex_lock(&p->lock);
 	p->status.steps_done = steps;
 	pthread_mutex_unlock(&p->lock);
+	p->torn = false;
 	return 0;
 }

@@ -269,9 +269,12 @@ static void a_step_that_faults_in_its_update_is_never_saved(void **state)
 
 	p->d.deadline_s = 1; /* only now: it is to fail while the save waits */
 	assert_int_equal(save(f, "torn", p), -EIO);
+	assert_int_equal(save(f, "later", p), -EIO);
 	snap_read_info(f->s, &info);
 	assert_false(info.present);
 	assert_int_equal(plan_clear(p), 0);
+	assert_int_equal(save(f, "as_it_is", p), 0);
+	assert_int_equal(snap_remove(f->s, "as_it_is"), 0);
 	assert_int_equal(plan_unload(p), 0);
 }
 
