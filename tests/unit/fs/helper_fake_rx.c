@@ -349,18 +349,6 @@ int rx_buffer_create_as(
 	return rx_buffer_create(rx, name, out);
 }
 
-int rx_buffer_keep(struct rx580 *rx, struct rx_buffer *b, const struct rx_owner *owner,
-        const void *note, size_t bytes)
-{
-	(void)rx, (void)b, (void)owner, (void)note, (void)bytes;
-	return 0;
-}
-
-void rx_buffer_unkeep(struct rx580 *rx, struct rx_buffer *b)
-{
-	(void)rx, (void)b;
-}
-
 int rx_buffer_resize(struct rx580 *rx, struct rx_buffer *b, uint64_t size)
 {
 	uint64_t at = 0;
@@ -539,77 +527,4 @@ int rx_set_power_cap(struct rx580 *rx, unsigned watts)
 		return -EINVAL;
 	rx->sensors.cap_uw = watts * 1000000ull;
 	return touch(rx);
-}
-
-/* ---- warm attach: a fresh card, and nobody comes after us ---- */
-
-int rx_keep(struct rx580 *rx, const struct rx_kept *what, const void *note, size_t bytes)
-{
-	(void)rx, (void)what, (void)note, (void)bytes;
-	return 0;
-}
-
-int rx_keep_again(struct rx580 *rx, const struct rx_kept *what)
-{
-	(void)rx, (void)what;
-	return 0;
-}
-
-int rx_keep_begin(struct rx580 *rx, struct rx_keeping *k, const char *name, size_t bytes)
-{
-	(void)rx, (void)name;
-	*k = (struct rx_keeping){.bytes = bytes};
-	return 0;
-}
-
-int rx_keep_more(struct rx580 *rx, struct rx_keeping *k, const void *piece, size_t bytes)
-{
-	(void)rx, (void)piece;
-	k->done += bytes;
-	return 0;
-}
-
-int rx_keep_end(struct rx580 *rx, struct rx_keeping *k, const struct rx_kept *what)
-{
-	(void)rx, (void)k, (void)what;
-	return 0;
-}
-
-void rx_keep_cancel(struct rx580 *rx, struct rx_keeping *k)
-{
-	(void)rx, (void)k;
-}
-
-void rx_forget(struct rx580 *rx, char kind, const char *name)
-{
-	(void)rx, (void)kind, (void)name;
-}
-
-int rx_keep_owner(struct rx580 *rx, char kind, const char *name, const struct rx_owner *owner)
-{
-	(void)rx, (void)kind, (void)name, (void)owner;
-	return 0;
-}
-
-const struct rx_kept *rx_kept_find(struct rx580 *rx, char kind, const char *name)
-{
-	(void)rx, (void)kind, (void)name;
-	return NULL;
-}
-
-const struct rx_kept *rx_kept_next(struct rx580 *rx, char kind, const struct rx_kept *after)
-{
-	(void)rx, (void)kind, (void)after;
-	return NULL;
-}
-
-int rx_kept_note(struct rx580 *rx, const struct rx_kept *k, void **bytes)
-{
-	(void)rx, (void)k, (void)bytes;
-	return -ENODATA;
-}
-
-void rx_keep_freeze(struct rx580 *rx)
-{
-	(void)rx;
 }
