@@ -219,7 +219,7 @@ static int go_on(struct request *r, struct plan_loading *l, int (*check)(struct 
 		return request_again(r);
 	if (left == 0)
 		return finish(r, l, check);
-	snprintf(why, sizeof(why), "cannot be placed in VRAM: %s", strerror(-left));
+	snprintf(why, sizeof(why), "cannot be written to VRAM: %s", strerror(-left));
 	plan_file_failed(r->fs, l->name, why);
 	drop(r->fs, l);
 	return left;

@@ -149,7 +149,7 @@ int plan_load(struct plan **out, struct rx580 *rx, struct rx_kernels *kernels, c
 	while ((left = plan_load_more(*out)) > 0) {
 	}
 	if (left) {
-		plan_sentence(why, why_size, "cannot be placed in VRAM: %s", strerror(-left));
+		plan_sentence(why, why_size, "cannot be written to VRAM: %s", strerror(-left));
 		destroy(*out);
 	}
 	return left;
