@@ -105,9 +105,10 @@ struct rx_info {
 void rx_read_info(struct rx580 *rx, struct rx_info *out);
 /* rx_piece - bytes of a long transfer between which others should have their turn: 256 take an
  * ASMedia some 0.1 s, 16 KiB an RTL921x 83 ms (docs/architecture.md, "The link model"). */
+#define RX_PIECE_MAX (16u << 10)
 static inline size_t rx_piece(const struct rx_info *info)
 {
-	return info->request_bytes ? 256u : 16u << 10;
+	return info->request_bytes ? 256u : RX_PIECE_MAX;
 }
 /* rx_model_ns - modelled wire time so far (0 without a model). Owner thread; cheap. */
 uint64_t rx_model_ns(struct rx580 *rx);

@@ -13,6 +13,8 @@
 #include "fs/owners.h"
 #include "fs/plans.h"
 
+#define LARGE_PIECES 32u
+
 struct large {
 	struct job job; /* first */
 	struct fs *fs;
@@ -20,8 +22,18 @@ struct large {
 	uint64_t seq;        /* of its content when this began */
 	unsigned generation; /* of the card */
 	struct rx_keeping keeping;
-	uint8_t piece[KEEP_PIECE];
+	uint8_t piece[RX_PIECE_MAX];
 };
+
+bool keep_is_large(struct fs *fs, size_t len)
+{
+	struct rx_info info;
+
+	if (!fs->rx)
+		return false; /* nor is it kept */
+	rx_read_info(fs->rx, &info);
+	return len > LARGE_PIECES * rx_piece(&info);
+}
 
 /* name_of - of the record's entry for @l->node: owners.h has the rule. */
 static bool name_of(struct fs *fs, struct node *n, struct rx_kept *k)
@@ -59,13 +71,15 @@ static void end(struct large *l, bool kept, int err)
 static size_t next_piece(struct large *l)
 {
 	struct fs *fs = l->fs;
+	struct rx_info info;
 	size_t n = 0;
 
+	rx_read_info(fs->rx, &info);
 	fs_lock(fs);
 	struct blob *b = blob_of(l->node);
 
 	if (l->node->linked && b->seq == l->seq && l->keeping.done < b->len) {
-		n = MIN(sizeof(l->piece), b->len - l->keeping.done);
+		n = MIN(rx_piece(&info), b->len - l->keeping.done);
 		memcpy(l->piece, b->data + l->keeping.done, n);
 	}
 	fs_unlock(fs);
@@ -150,9 +164,9 @@ void keep_large(struct fs *fs, struct node *node)
 void keep_named(struct fs *fs, struct node *node)
 {
 	fs_lock(fs);
-	bool large = blob_of(node)->len > KEEP_LARGE;
+	size_t len = blob_of(node)->len;
 	fs_unlock(fs);
-	if (large)
+	if (keep_is_large(fs, len))
 		keep_large(fs, node);
 	else
 		owner_keep(fs, node);

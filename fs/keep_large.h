@@ -7,9 +7,9 @@
 
 #include "fs/fs.h"
 
-#define KEEP_LARGE (512u << 10) /* anything longer: others should not wait 2.7 s */
-#define KEEP_PIECE (64u << 10)  /* 0.33 s on the wire */
-
+/* keep_is_large - whether @len bytes take the wire longer than others should wait: some 3 s, 512 KiB
+ * of an RTL921x, 8 KiB of an ASMedia. */
+bool keep_is_large(struct fs *fs, size_t len);
 /* keep_large - begin with the file of @node, whose content is what shall be kept; it ends by itself
  * when the file changes or goes. What was kept of it before is forgotten. */
 void keep_large(struct fs *fs, struct node *node);

@@ -27,9 +27,10 @@ void kernel_keep(struct fs *fs, const char *name, const void *bytes, size_t len)
 	fs_unlock(fs);
 	if (!fs->rx || !len)
 		return;
-	if (len > KEEP_LARGE && n)
+	bool large = keep_is_large(fs, len);
+	if (large && n)
 		keep_large(fs, n);
-	else if (len <= KEEP_LARGE)
+	else if (!large)
 		fs_count_kept(fs, rx_keep(fs->rx, &k, bytes, len));
 }
 

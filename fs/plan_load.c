@@ -125,7 +125,7 @@ static int send_note(struct fs *fs, struct plan_loading *l)
 	struct rx_info info;
 	int err = 0;
 
-	if (l->len > KEEP_LARGE || l->note == NOTE_FAILED)
+	if (keep_is_large(fs, l->len) || l->note == NOTE_FAILED)
 		return 0;
 	if (l->note == NOTE_NONE) {
 		err = rx_keep_begin(fs->rx, &l->keeping, l->name, l->len);

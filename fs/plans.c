@@ -131,7 +131,7 @@ void plan_file_keep(
 		err = rx_keep_again(fs->rx, &k);
 	else if (sent)
 		err = rx_keep_end(fs->rx, sent, &k);
-	else if (len <= KEEP_LARGE)
+	else if (!keep_is_large(fs, len))
 		err = rx_keep(fs->rx, &k, json, len);
 	f->busy--;
 	fs_count_kept(fs, err);
