@@ -354,11 +354,13 @@ static bool step_longest(struct probe *p)
 		if (!err)
 			best = len;
 	}
-	if (err && !refused(p, err))
+	if (err && err != -EMSGSIZE && !refused(p, err))
 		return probe_step_failed(p, err);
 	p->out->max_transfer = best;
-	probe_step_value(
-	        p, "%u bytes%s", best, err ? ", more is refused with 5/20/00" : " at least");
+	probe_step_value(p, "%u bytes%s", best,
+	        err == -EMSGSIZE ? ", the host's kernel allows no more"
+	        : err            ? ", more is refused with 5/20/00"
+	                         : " at least");
 	return best == RTL_MAX_CHUNK
 	               ? probe_step_end(p, PROBE_AS_EXPECTED, NULL)
 	               : probe_step_end(p, PROBE_NOTED,

@@ -106,6 +106,7 @@ static const char *error_name(int err)
 	switch (err) {
 	case -ETIMEDOUT: return "ETIMEDOUT";
 	case -ENODEV: return "ENODEV";
+	case -EMSGSIZE: return "EMSGSIZE";
 	default: return "EIO";
 	}
 }

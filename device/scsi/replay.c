@@ -192,6 +192,8 @@ static bool read_error(struct reader *in, struct entry *e)
 		e->result = -ETIMEDOUT;
 	else if (!strcmp(word, "ENODEV"))
 		e->result = -ENODEV;
+	else if (!strcmp(word, "EMSGSIZE"))
+		e->result = -EMSGSIZE;
 	else
 		return false;
 	return true;

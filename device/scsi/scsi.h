@@ -75,6 +75,7 @@ int scsi_settle(struct scsi *s);
  * scsi_counters.resets).
  *
  * Return: bytes moved; -EIO refused (sense->key != 0, not logged) or transport failure (logged);
+ * -EMSGSIZE more than the host's kernel moves in one command: nothing was sent (logged);
  * -ETIMEDOUT no answer in @timeout_ms (logged); -ENODEV unplugged, or hung beyond recovery
  * (logged).
  */

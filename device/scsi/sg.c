@@ -120,8 +120,8 @@ static int sg_exec(struct scsi *s, const uint8_t *cdb, size_t cdb_len, enum scsi
 	        .timeout = MAX(timeout_ms, 1u)};
 
 	if (len > g->max_bytes)
-		return rx_fail("sg", -EINVAL, "%zu bytes in one command, the host allows %zu", len,
-		        g->max_bytes);
+		return rx_fail("sg", -EMSGSIZE, "%zu bytes in one command, the host allows %zu",
+		        len, g->max_bytes);
 	memcpy(command, cdb, cdb_len);
 	s->counters.commands++;
 	if (ioctl(g->fd, SG_IO, &h) < 0)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/fs.h>
 #include <scsi/sg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "device/bytes.h"
@@ -13,7 +14,9 @@
 #define CBW_BYTES   31 /* bridge.md 1.3 */
 #define CSW_BYTES   13
 #define SENSE_BYTES 18
-#define MAX_BYTES   (120 << 10) /* what usb-storage allows at high speed: bridge.md 1.6 */
+#define MAX_BYTES                                                                                  \
+	(120 << 10) /* what usb-storage allows at high speed: bridge.md 1.6; SG_LONGEST            \
+	             */
 
 struct command {
 	const uint8_t *cdb;
@@ -111,6 +114,13 @@ static void run(struct host *h, struct sg_io_hdr *s, struct command *c, uint8_t 
 		check_condition(h, s, sense);
 }
 
+static int longest(void)
+{
+	const char *bytes = getenv("SG_LONGEST");
+
+	return bytes ? atoi(bytes) : MAX_BYTES;
+}
+
 static gboolean sg_io(struct host *h, UMockdevIoctlClient *client, UMockdevIoctlData *arg)
 {
 	g_autoptr(UMockdevIoctlData) head =
@@ -118,7 +128,8 @@ static gboolean sg_io(struct host *h, UMockdevIoctlClient *client, UMockdevIoctl
 	struct sg_io_hdr *s = (struct sg_io_hdr *)(void *)head->data;
 	bool none = s->dxfer_direction == SG_DXFER_NONE || !s->dxfer_len;
 
-	if (s->interface_id != 'S' || s->cmd_len < 6 || s->cmd_len > 16 || s->dxfer_len > MAX_BYTES)
+	if (s->interface_id != 'S' || s->cmd_len < 6 || s->cmd_len > 16 ||
+	        s->dxfer_len > (unsigned)longest())
 		return answer_ioctl(client, -1, EINVAL);
 	g_autoptr(UMockdevIoctlData) cdb = umockdev_ioctl_data_resolve(
 	        head, G_STRUCT_OFFSET(struct sg_io_hdr, cmdp), s->cmd_len, NULL);
@@ -159,7 +170,7 @@ gboolean sg_ioctl(UMockdevIoctlBase *base, UMockdevIoctlClient *client, gpointer
 	switch (umockdev_ioctl_client_get_request(client)) {
 	case SG_IO: return sg_io(h, client, arg);
 	case SG_GET_VERSION_NUM: return put_int(client, arg, 30536);
-	case BLKSECTGET: return put_int(client, arg, MAX_BYTES);
+	case BLKSECTGET: return put_int(client, arg, longest());
 	default: return answer_ioctl(client, -1, ENOTTY);
 	}
 }
