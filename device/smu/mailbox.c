@@ -86,14 +86,21 @@ int smu_find_mailbox(struct smu *s)
 	                         : err;
 }
 
-static int verdict(enum ppsmc_msg id, uint32_t arg, uint32_t resp)
+/* verdict - what is refused time and again, every second with the sensors, is said once. */
+static int verdict(struct smu *s, enum ppsmc_msg id, uint32_t arg, uint32_t resp)
 {
-	if (resp == RESP_OK)
+	bool known = s->refused == id;
+
+	if (resp == RESP_OK) {
+		s->refused = known ? 0 : s->refused;
 		return 0;
-	return rx_fail("smu", resp == RESP_UNKNOWN ? -EOPNOTSUPP : -EIO,
+	}
+	s->refused = id;
+	rx_log(known ? LOG_DEBUG : LOG_ERROR, "smu",
 	        "message %s (0x%x), argument 0x%x: the firmware answers 0x%x (%s)",
 	        message_name(id), id, arg, resp,
 	        resp == RESP_UNKNOWN ? "it does not know it" : "failed");
+	return resp == RESP_UNKNOWN ? -EOPNOTSUPP : -EIO;
 }
 
 /* send - @arg NULL: the message takes none, and what is in the register stays. */
@@ -118,7 +125,7 @@ static int send(struct smu *s, enum ppsmc_msg id, const uint32_t *arg)
 	if (err)
 		return err;
 	s->answered = true;
-	return verdict(id, arg ? *arg : 0, resp);
+	return verdict(s, id, arg ? *arg : 0, resp);
 }
 
 int smu_message(struct smu *s, enum ppsmc_msg id)

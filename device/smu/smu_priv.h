@@ -29,6 +29,7 @@ struct smu {
 	bool silent;         /* the last one was not, and its time is over */
 	bool dpm, dpm_tried; /* enabled; on the way to it, or it went wrong */
 	bool fan_manual, fan_curve;
+	uint32_t refused; /* the message refused last, until it is not; 0: none */
 	bool sensor_dead; /* the last temperature was none: said once */
 	unsigned duty100; /* steps of the fan's full speed; 0: not read yet */
 	struct smu_header header;

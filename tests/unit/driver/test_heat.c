@@ -214,12 +214,17 @@ static void heat_is_watched_also_when_the_firmware_fails(void **state)
 	struct rx580 *rx =
 	        helper_open("virtual,posted,fault=smu-fails=0x201,fault=overheat=81", NULL, NULL);
 	struct rx_sensors s;
+	char said[512];
 
 	(void)state;
 	assert_int_equal(rx_sample(rx), -EIO);
 	assert_false(rx_read_sensors(rx, &s));
 	assert_false(rx_may_feed(rx));
 	assert_int_equal(rx->heat.state, RX_HOT);
+	rx_log(LOG_ERROR, "test", "something else");
+	assert_int_equal(rx_sample(rx), -EIO);
+	rx_log_last_error(said, sizeof(said));
+	assert_string_equal(said, "test: error: something else"); /* it has been said */
 	helper_close_clean(rx);
 }
 
