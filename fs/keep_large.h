@@ -7,8 +7,8 @@
 
 #include "fs/fs.h"
 
-/* keep_is_large - whether @len bytes take the wire longer than others should wait: some 3 s, 512 KiB
- * of an RTL921x, 8 KiB of an ASMedia. */
+/* keep_is_large - whether @len bytes take the wire longer than others should wait: some 3 s, 512
+ * KiB of an RTL921x, 8 KiB of an ASMedia. */
 bool keep_is_large(struct fs *fs, size_t len);
 /* keep_large - begin with the file of @node, whose content is what shall be kept; it ends by itself
  * when the file changes or goes. What was kept of it before is forgotten. */

@@ -59,6 +59,7 @@ refuses "is rx580-enclosure" "$RX" --card "$CARD" --run true
 
 # TCP and SuperSpeed; the daemon takes the only device the server lists
 "$BUILD/rx580-enclosure" --listen 127.0.0.1:0 --speed super 2>"$TMP/server" &
+# shellcheck disable=SC2034 # warm.sh stops it
 SERVER=$!
 eventually 60 grep -q port "$TMP/server" || fail "the server does not listen: $(cat "$TMP/server")"
 PORT=$(sed -n 's/.* port //p' "$TMP/server")
