@@ -7,7 +7,7 @@ requires dd cmp fusermount3
 . "$(dirname "$0")/warm.sh"
 MIB=1048576
 
-start_enclosure
+start_enclosure --card posted
 head -c 200000 /dev/urandom >"$TMP/data"
 
 start_daemon
@@ -58,7 +58,7 @@ stop_enclosure
 refuses "is rx580-enclosure" "$RX" --card "$CARD" --run true
 
 # TCP and SuperSpeed; the daemon takes the only device the server lists
-"$BUILD/rx580-enclosure" --listen 127.0.0.1:0 --speed super 2>"$TMP/server" &
+"$BUILD/rx580-enclosure" --listen 127.0.0.1:0 --speed super --card posted 2>"$TMP/server" &
 # shellcheck disable=SC2034 # warm.sh stops it
 SERVER=$!
 eventually 60 grep -q port "$TMP/server" || fail "the server does not listen: $(cat "$TMP/server")"

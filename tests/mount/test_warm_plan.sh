@@ -15,7 +15,7 @@ run_steps() {
 	grep -q '"ok":true' "$TMP/lines" || fail "run $1: $(cat "$TMP/lines")"
 }
 
-start_enclosure --card cold
+start_enclosure --card posted
 start_daemon
 cd "$D" || exit 1
 make_plan ''

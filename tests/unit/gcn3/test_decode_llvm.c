@@ -314,7 +314,8 @@ static void read_texts(const char *path, struct sample *s, const bool *invalid, 
 		snprintf(mark, sizeof(mark), k % 65536 <= 64 ? "s_nop %zu" : "s_nop 0x%zx",
 		        k % 65536);
 		if (strcmp(text, mark) || (!lines && !invalid[k])) {
-			snprintf(s[k].text, sizeof(s[k].text), "%s", lines++ ? "" : text);
+			snprintf(s[k].text, sizeof(s[k].text), "%.*s", (int)sizeof(s[k].text) - 1,
+			        lines++ ? "" : text);
 			continue;
 		}
 		if (invalid[k])
