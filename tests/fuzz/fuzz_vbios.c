@@ -74,13 +74,9 @@ static void decode_large(const struct vbios_rom *rom)
 		for (unsigned i = 0; i < vram.module_count; i++)
 			require(memchr(vram.module[i].part, 0, sizeof(vram.module[i].part)));
 	}
-	if (!vbios_powerplay(rom, &pp)) {
+	if (!vbios_powerplay(rom, &pp))
 		for (unsigned i = 0; i < pp.sclks; i++)
 			require(pp.sclk[i].vdd_index < pp.vddcs);
-		for (unsigned i = 0; i < pp.states; i++)
-			require(pp.state[i].engine_high < pp.sclks &&
-			        pp.state[i].memory_high < pp.mclks);
-	}
 	if (!vbios_voltages(rom, &volt))
 		for (unsigned i = 0; i < volt.objects; i++)
 			require(volt.object[i].entries <= VBIOS_MAX_VOLTAGE_ENTRIES);
