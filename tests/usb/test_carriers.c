@@ -367,8 +367,8 @@ static void sg_refuses_what_the_host_cannot_move(void **state)
 	struct scsi *s = open_sg();
 
 	(void)state;
-	assert_int_equal(
-	        scsi_exec(s, flash_cdb, 16, SCSI_IN, big, sizeof(big), PATIENT_MS, NULL), -EMSGSIZE);
+	assert_int_equal(scsi_exec(s, flash_cdb, 16, SCSI_IN, big, sizeof(big), PATIENT_MS, NULL),
+	        -EMSGSIZE);
 	said("122884 bytes in one command, the host allows 122880");
 	assert_int_equal(read_version(s, NULL), 4);
 	scsi_free(s);
