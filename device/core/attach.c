@@ -168,6 +168,7 @@ static int wait_boundary(struct rx580 *rx, const struct rx_kept *plan)
 
 	for (unsigned looks = 0; looks < SETTLED_LOOKS;) {
 		bool late = deadline_passed(deadline);
+		unsigned before = looks;
 		uint8_t mail[8];
 		int err = gmc_hdp_invalidate(rx->gmc);
 
@@ -180,7 +181,7 @@ static int wait_boundary(struct rx580 *rx, const struct rx_kept *plan)
 
 		looks = stands && phase == seen ? looks + 1 : stands;
 		seen = phase;
-		if (late && !stands)
+		if (late && looks <= before) /* not even on its way to standing there */
 			return -ETIMEDOUT;
 		sleep_us(SETTLE_US);
 	}
