@@ -257,7 +257,7 @@ static bool step_card(struct probe *p)
 		return probe_step_failed(p, err);
 	probe_step_value(p, "%04x:%04x, engine slot %u then %u", r->card_id & 0xFFFF,
 	        r->card_id >> 16, ENGINE_SLOT(before), ENGINE_SLOT(after));
-	if (r->card_id == 0xFFFFFFFF || r->card_id == 0 || (r->card_id & 0xFFFF) == 1)
+	if (!bridge_answers(r->card_id))
 		return probe_step_end(
 		        p, PROBE_SURPRISE, "the card does not answer (bridge.md 4.1)");
 	if ((r->card_id & 0xFFFF) != AMD || r->card_id >> 16 != POLARIS_10)
