@@ -310,28 +310,32 @@ static int saved(struct fs *fs, uint64_t since_ns)
 	return err;
 }
 
+/* Return: -EINPROGRESS it is done when the step under way ends. */
+static int ask_to_save(struct request *r, int argc, char **argv)
+{
+	struct st_meta meta[VERBS_MAX_ARGS];
+	struct target t;
+	int err = parse_meta(argc - 2, argv + 2, meta);
+
+	if (!err)
+		err = find_target(r, argv, &t);
+	if (err)
+		return err;
+	err = target_done(
+	        &t, snap_save(t.fs->snap, t.name, t.plan->plan, meta, (unsigned)argc - 2));
+	t.plan->next_service_ns = 0;
+	return err;
+}
+
 static int verb_save(void *ctx, int argc, char **argv)
 {
 	struct request *r = ctx;
-	struct st_meta meta[VERBS_MAX_ARGS];
-	struct target t;
-	int err;
+	bool asked = r->wait_for != 0;
+	int err = asked ? saved(r->fs, r->wait_for) : ask_to_save(r, argc, argv);
 
-	if (r->wait_for) {
-		err = saved(r->fs, r->wait_for);
-	} else {
-		err = parse_meta(argc - 2, argv + 2, meta);
-		if (!err)
-			err = find_target(ctx, argv, &t);
-		if (err)
-			return err;
-		err = target_done(
-		        &t, snap_save(t.fs->snap, t.name, t.plan->plan, meta, (unsigned)argc - 2));
-		t.plan->next_service_ns = 0;
-		if (err == -EINPROGRESS) {
-			r->wait_for = now_ns();
-			err = REQUEST_PARK;
-		}
+	if (!asked && err == -EINPROGRESS) {
+		r->wait_for = now_ns();
+		return REQUEST_PARK;
 	}
 	if (err != REQUEST_PARK)
 		r->wait_for = 0;
