@@ -5,7 +5,6 @@ BUILD=$1
 . "$(dirname "$0")/../mount/lib.sh"
 requires grep cmp
 own_tmp
-export XDG_STATE_HOME=$TMP/state
 RX=$BUILD/rx580fs
 head -c 20000 /dev/urandom >"$TMP/data"
 export DATA=$TMP/data

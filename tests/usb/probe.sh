@@ -7,7 +7,6 @@ BUILD=$1
 CARD=$2
 requires grep
 own_tmp
-export XDG_STATE_HOME=$TMP/state
 STATE=$XDG_STATE_HOME/rx580fs/abilities.json
 RX=$BUILD/rx580fs
 BURST=0

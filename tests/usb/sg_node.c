@@ -14,9 +14,8 @@
 #define CBW_BYTES   31 /* bridge.md 1.3 */
 #define CSW_BYTES   13
 #define SENSE_BYTES 18
-#define MAX_BYTES                                                                                  \
-	(120 << 10) /* what usb-storage allows at high speed: bridge.md 1.6; SG_LONGEST            \
-	             */
+/* what usb-storage allows at high speed (bridge.md 1.6); else what SG_LONGEST says */
+#define MAX_BYTES (120 << 10)
 
 struct command {
 	const uint8_t *cdb;

@@ -148,9 +148,11 @@ static void others_get_in_between_and_do_no_harm(void **state)
 	helper_close_clean(rx);
 }
 
-static void write_file(const char *path, const uint8_t *data, size_t bytes)
+/* write_temporary - @path ends in XXXXXX and becomes its name. */
+static void write_temporary(char *path, const uint8_t *data, size_t bytes)
 {
-	FILE *f = fopen(path, "wb");
+	int fd = mkstemp(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
 
 	assert_non_null(f);
 	assert_int_equal(fwrite(data, 1, bytes, f), bytes);
@@ -161,15 +163,12 @@ static void a_large_flash_is_told_from_a_small_one(void **state)
 {
 	const struct synth_options opt = {.vram_mb = 64, .subsystem_vendor = 0x1DA2};
 	char path[] = "/tmp/rx580fs-test-XXXXXX", card[96];
-	int fd = mkstemp(path);
 
 	(void)state;
-	assert_true(fd >= 0);
-	close(fd);
 	assert_true(synth_build(flash, SMALL, &opt) > 0);
 	for (size_t i = SMALL; i < LARGE; i++)
 		flash[i] = (uint8_t)(i * 7 + (i >> 8));
-	write_file(path, flash, LARGE);
+	write_temporary(path, flash, LARGE);
 	snprintf(card, sizeof(card), "virtual,posted,vram=64,vbios=%s", path);
 	struct rx580 *rx = helper_open(card, NULL, NULL);
 
@@ -185,15 +184,13 @@ static void a_file_for_the_driver_stands_for_the_flash(void **state)
 	const struct synth_options opt = {
 	        .vram_mb = 64, .subsystem_vendor = 0x1DA2, .subsystem_id = 0xE366, .blocks = 118};
 	char path[] = "/tmp/rx580fs-test-XXXXXX";
-	int fd = mkstemp(path), n = synth_build(flash, SMALL, &opt);
+	int n = synth_build(flash, SMALL, &opt);
 	const struct rx_options ro = {.card = "virtual,posted,vram=64", .vbios = path};
 	struct rx580 *rx;
 
 	(void)state;
-	assert_true(fd >= 0);
-	close(fd);
 	assert_true(n > 0);
-	write_file(path, flash, (size_t)n);
+	write_temporary(path, flash, (size_t)n);
 	assert_int_equal(rx_open(&rx, &ro), 0);
 	assert_int_equal(flash_bytes(rx), n);
 	assert_int_equal(read_all(rx, again, (size_t)n), 1);
