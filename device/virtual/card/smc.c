@@ -48,7 +48,7 @@ static const struct value resets[] = {
 /* Thermal limits and fan as ASIC_Init leaves them: of the stored runs (atombios.md 14). */
 static const struct value posted[] = {
         {IX_CG_THERMAL_CTRL, 0x06910002},
-        {IX_CG_THERMAL_INT, 0x08006A60}, /* CTF at 106 C: polaris.md 10.9 */
+        {IX_CG_THERMAL_INT, 0x08006A60}, /* polaris.md 10.9: as real images have it */
         {IX_CG_CLKPIN_CNTL, 0x00000003}, /* a quarter of the reference clock: polaris.md 1.4 */
         {IX_CG_MULT_THERMAL_CTRL, 0x00000001},
         {IX_CG_FDO_CTRL0, 0x01814396},

@@ -11,7 +11,7 @@
 #define FDO_CTRL1         (IX_CG_FDO_CTRL1 & 0xFFFF)
 #define FDO_CTRL1_VALUE   0x40092587u /* full speed 135 steps */
 #define THERMAL_INT       (IX_CG_THERMAL_INT & 0xFFFF)
-#define THERMAL_INT_VALUE 0x08006A60u /* critical temperature 106 C */
+#define THERMAL_INT_VALUE 0x08006A60u /* as real images have it: polaris.md 10.9 */
 
 /* xclk is a quarter of the reference clock: polaris.md 1.4 */
 #define CLOCK_PAGE   0xC0500000u
